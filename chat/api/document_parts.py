@@ -20,6 +20,7 @@ from chat.attachments.receiving import disk_errors, temporary_file
 from chat.documents import prompt_text
 from chat.documents.pages import PageText
 from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.limits import MEGABYTE
 from chat.models import Attachment
 from chat.models.attachment import MAX_FILE_NAME_CHARS
 from chat.upstream.client import Client
@@ -31,7 +32,6 @@ DOCUMENT_DATA_URL = re.compile(r"data:[A-Za-z0-9.+-]{1,100}/[A-Za-z0-9.+-]{1,100
 MAX_REQUEST_DOCUMENTS = 8  # per request
 MAX_REQUEST_DOCUMENT_BYTES = 7_000_000  # per request
 MAX_WAITING_DOCUMENT_CALLS = 8  # documents of one person that wait for a reader
-MEGABYTE = 1_000_000
 DEFAULT_DOCUMENT_NAME = "document"
 
 

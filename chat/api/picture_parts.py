@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, ModelCannotSee, PayloadTooLarge
+from chat.limits import MEGABYTE
 from chat.upstream.catalog import LlmModel
 from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, PromptPicture, pictures_of
 
@@ -25,7 +26,6 @@ PICTURE_MAGIC = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
-MEGABYTE = 1_000_000
 
 
 def is_picture(part: Object) -> bool:

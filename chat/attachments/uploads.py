@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db import write_lock
+from chat.limits import MEGABYTE
 from chat.models import Attachment, AttachmentFile, DocumentPage, FileDeletion, User
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
@@ -24,7 +25,6 @@ from .extraction import Extracted
 from .problems import QuotaExceeded, TooManyUnsent
 
 MAX_UNSENT = 40
-MEGABYTE = 1_000_000
 DELETION_WAIT_SECONDS = 40  # for the deletion of the same content; longer than a bucket may take
 DELETION_POLL_SECONDS = 0.1
 

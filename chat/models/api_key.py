@@ -1,6 +1,5 @@
 """API keys, with which programs send requests in a user's name."""
 
-import secrets
 import uuid
 from collections.abc import Iterable
 from datetime import timedelta
@@ -12,10 +11,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .digest import digest_of
+from .digest import digest_of, new_secret
 
 KEY_MARK = "chat_"  # lets scanners for leaked secrets recognise a key of this software
-SECRET_BYTES = 32
 PREFIX_LENGTH = 12  # characters of the secret that are stored as they are, to tell a user's keys apart
 MAX_KEY_NAME_CHARS = 80
 USE_INTERVAL = timedelta(minutes=1)  # least time between two writes of `last_used`
@@ -90,7 +88,7 @@ class ApiKey(models.Model):
 
     def generate_secret(self) -> str:
         """Set and return the secret of this new key. Only its digest and its first characters are stored."""
-        secret = KEY_MARK + secrets.token_urlsafe(SECRET_BYTES)
+        secret = KEY_MARK + new_secret()
         self.prefix, self.digest = secret[:PREFIX_LENGTH], digest_of(secret)
         return secret
 

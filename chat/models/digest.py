@@ -1,6 +1,14 @@
-"""The digest that is stored of a secret, so that the database reveals no usable key or link."""
+"""Secrets of links and keys, and the digest that the database has in place of one."""
 
 import hashlib
+import secrets
+
+SECRET_BYTES = 32
+
+
+def new_secret() -> str:
+    """Return a secret for a URL."""
+    return secrets.token_urlsafe(SECRET_BYTES)
 
 
 def digest_of(secret: str) -> str:

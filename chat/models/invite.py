@@ -1,6 +1,5 @@
 """Invitations: links with which a person creates their own account, once, within seven days."""
 
-import secrets
 from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
@@ -9,11 +8,10 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .digest import digest_of
+from .digest import digest_of, new_secret
 from .user import User
 
 VALID_FOR = timedelta(days=7)
-TOKEN_BYTES = 32
 
 
 class InviteManager(models.Manager["Invite"]):
@@ -73,6 +71,6 @@ class Invite(models.Model):
 
     def generate_token(self) -> str:
         """Set and return the token of this new invitation. Only its digest is stored."""
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        token = new_secret()
         self.digest = digest_of(token)
         return token

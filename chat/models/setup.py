@@ -1,14 +1,12 @@
 """The one-time set-up link, with which the first user creates the administrator's account."""
 
-import secrets
 from typing import ClassVar, Self
 
 from django.db import models, transaction
 from django.db.models import Q
 
+from chat.models.digest import new_secret
 from chat.models.user import User
-
-TOKEN_BYTES = 32
 
 
 class SetupLinkManager(models.Manager["SetupLink"]):
@@ -19,9 +17,7 @@ class SetupLinkManager(models.Manager["SetupLink"]):
         """
         if User.objects.exists():
             return None
-        return self.get_or_create(pk=SetupLink.ONLY, defaults={"token": secrets.token_urlsafe(TOKEN_BYTES)})[
-            0
-        ]
+        return self.get_or_create(pk=SetupLink.ONLY, defaults={"token": new_secret()})[0]
 
     def is_open(self: Self, token: str) -> bool:
         """Return True if `token` could create an administrator now."""

@@ -1,6 +1,5 @@
 """Shared links: public read-only pages of one branch of a conversation."""
 
-import secrets
 import uuid
 from typing import Any, Self
 
@@ -11,9 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .conversation import TITLE_LENGTH
-from .digest import digest_of
+from .digest import digest_of, new_secret
 
-TOKEN_BYTES = 32
 TOKEN_LENGTH = 43  # characters of that many bytes in base64
 
 
@@ -78,6 +76,6 @@ class SharedLink(models.Model):
 
     def generate_token(self) -> str:
         """Set and return the token of this new link. Only its digest is stored."""
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        token = new_secret()
         self.digest = digest_of(token)
         return token

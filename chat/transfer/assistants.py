@@ -15,6 +15,7 @@ from chat.assistants.content import AssistantContent, content_of, is_emoji
 from chat.assistants.documents import link
 from chat.db import write_lock
 from chat.exceptions import Conflict
+from chat.limits import MAX_MODEL_CHARS
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import (
     IMAGE_SIDE,
@@ -30,7 +31,7 @@ from chat.upstream.parameters import CHOSEN_PARAMETERS
 from chat.wire.text import sanitize
 
 from .document import Object, attachment_object, written
-from .imported import ATTACHMENT_FILE, MAX_MODEL_CHARS, ImportedAttachment
+from .imported import ATTACHMENT_FILE, MAX_SHORT_FIELD_CHARS, ImportedAttachment
 from .problems import ConversationProblem
 
 ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION = "chat.assistant", 1
@@ -241,7 +242,7 @@ def _attachment(raw: Any) -> ImportedAttachment:
     """Return a document or an image. Only its file says what it is: type, size and pages are not believed."""
     if not isinstance(raw, dict):
         _refuse()
-    file, name = _text(raw.get("file"), MAX_MODEL_CHARS), _text(raw.get("name"), MAX_FILE_NAME_CHARS)
+    file, name = _text(raw.get("file"), MAX_SHORT_FIELD_CHARS), _text(raw.get("name"), MAX_FILE_NAME_CHARS)
     if not ATTACHMENT_FILE.fullmatch(file):
         _refuse()
     return ImportedAttachment(file, name, alt="", key=str(_id(raw.get("id"))))

@@ -5,14 +5,14 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from chat.limits import MAX_REPLY_CHARS
 from chat.models import Message
-from chat.models.conversation import title_from
+from chat.models.conversation import TICK, title_from
 
 from .problems import ConversationProblem
 
@@ -21,10 +21,9 @@ MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as
 MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
 # Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
 MAX_IMPORTED_CHARS = 16 * 1_048_576
-MAX_MODEL_CHARS = 200
+MAX_SHORT_FIELD_CHARS = 200  # of a role, or of a file's name in the archive
 ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
-TICK = timedelta(microseconds=1)
 SEPARATOR = "\n\n"  # between two pieces of reasoning
 TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lone image
 

@@ -11,6 +11,7 @@ from chat.attachments import files
 from chat.attachments.problems import gone
 from chat.exceptions import AttachmentNotFound, ModelCannotSee, PayloadTooLarge
 from chat.formats import grouped_number
+from chat.limits import MEGABYTE
 from chat.models import Attachment, Message, User
 from chat.models.attachment import AttachmentQuerySet
 from chat.models.fast_sql import insert, update
@@ -18,7 +19,6 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
 from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture
 
-MEGABYTE = 1_000_000
 PICTURES_UNREADABLE = gettext_noop("The pictures couldn’t be read. Try again.")
 
 logger = logging.getLogger(__name__)

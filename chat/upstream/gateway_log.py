@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from chat.limits import MAX_MODEL_CHARS
+
 VALID_LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
-MAX_MODEL_CHARS = 200
 VALID_MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
 VALID_STEP = re.compile(r"[0-9]{1,3}")
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from chat.assistants.content import AssistantContent, check_picture
 from chat.exceptions import BadRequest
+from chat.limits import MAX_MODEL_CHARS
 from chat.models.assistant import (
     MAX_ASSISTANT_NAME_CHARS,
     MAX_DESCRIPTION_CHARS,
@@ -54,7 +55,7 @@ def content(
     sent = request_fields.parse(
         request, *ASSISTANT_FIELDS, *forms_own, *request_parsers.parameter_fields(request)
     )
-    model = request_fields.parse_text(sent, "model", request_parsers.MAX_MODEL_CHARS) or ""
+    model = request_fields.parse_text(sent, "model", MAX_MODEL_CHARS) or ""
     if model and model != kept_model:
         access.get_model_or_400(access.get_models(request), model)
     chosen = _parameters(request, sent, model)

@@ -24,9 +24,9 @@ from chat.timezones import timezone_of
 from . import access, conversation_list
 from .conversation_changes import REPORTED_ACTIONS, UNDO, change_several, offered_undo, sentence
 from .errors import is_part
+from .request_fields import query_number
 
 CONVERSATIONS_PER_PAGE = 100
-MAX_NUMBER_DIGITS = 5  # of `?number=`
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,9 @@ def _done(request: HttpRequest) -> str:
 
     "" if there was none, or it offered an undo that was used since, or that a later change has replaced.
     """
-    action, number = request.GET.get("done", ""), request.GET.get("number", "")
+    action, number = request.GET.get("done", ""), query_number(request, "number")
     if UNDO in request.GET and not offered_undo(request):
         return ""
-    if action not in REPORTED_ACTIONS or not number.isdecimal() or len(number) > MAX_NUMBER_DIGITS:
+    if action not in REPORTED_ACTIONS or number is None:
         return ""
-    return sentence(action, int(number))
+    return sentence(action, number)

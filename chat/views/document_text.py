@@ -18,8 +18,8 @@ from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment
 
 from . import access, attachments
+from .request_fields import query_number
 
-MAX_NUMBER_DIGITS = 5  # of `?page=` and `?part=`
 DOCUMENT_HEADERS = {
     "Cache-Control": "private, no-cache",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -48,20 +48,13 @@ def read_part(request: HttpRequest, document: Attachment) -> DocumentPart:
 
     Raises NotFound where there is no such page or part.
     """
-    first, part = _number(request, "page"), _number(request, "part")
+    first, part = query_number(request, "page", 1) or 0, query_number(request, "part", 1)
     if document.is_picture or not 0 < first <= document.pages or not part:
         raise _missing()
     shown = some_pages(document, first, part)
     if not shown.pages:
         raise _missing()
     return DocumentPart(document, shown)
-
-
-def _number(request: HttpRequest, name: str) -> int:
-    """Return a number of the query, 1 if it is not there; 0 if it is none."""
-    number = request.GET.get(name, "1")
-    is_number = number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_DIGITS
-    return int(number) if is_number else 0
 
 
 def _missing() -> NotFound:

@@ -21,6 +21,7 @@ from chat.wire import strict_json
 from .errors import is_form
 
 INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL cannot store, and lone surrogates
+MAX_NUMBER_DIGITS = 5  # of a number of the query, such as a page's
 JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
 # Fields that a form has once for each value.
 REPEATED_FIELDS = ("attachments", "documents", "questions", "groups")
@@ -103,6 +104,14 @@ def _uuid(value: Any) -> uuid.UUID:
     if not isinstance(value, str):
         raise ValueError("not a string")
     return uuid.UUID(value)
+
+
+def query_number(request: HttpRequest, name: str, default: int | None = None) -> int | None:
+    """Return a number of the query, `default` without it; None if it is not one or has too many digits."""
+    text = request.GET.get(name)
+    if text is None:
+        return default
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS else None
 
 
 def listed_choices(known: Collection[str]) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
-from chat.limits import MAX_BODY_BYTES
+from chat.limits import MAX_BODY_BYTES, MAX_MODEL_CHARS
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import MAX_REASON_CHARS
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
@@ -26,7 +26,6 @@ from .errors import is_form
 
 MAX_QUESTION_CHARS = 200_000  # code points
 MAX_SYSTEM_CHARS = 20_000  # code points
-MAX_MODEL_CHARS = 200
 THUMBS = {"up": True, "down": False, "none": None}
 PARAMETERS_FIELD = "parameters"
 ATTACHMENTS_FIELD = "attachments"

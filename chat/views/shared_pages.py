@@ -24,6 +24,7 @@ from . import access, document_text, request_parsers
 from .attachment_files import respond
 from .errors import is_form
 from .page_context import first_model
+from .request_fields import query_number
 from .responses import to_conversation
 
 SHARED_PAGE_HEADERS = {
@@ -35,7 +36,6 @@ SHARED_PAGE_HEADERS = {
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
 MAX_WAITING_SHARED_PAGES = 10  # per address; each holds up to a megabyte of text
-MAX_NUMBER_DIGITS = 5  # of `?page=`
 
 
 @access.require_methods("GET", "HEAD")
@@ -112,10 +112,10 @@ def _require_room(visitor: Hashable) -> None:
 
 def _number(request: HttpRequest) -> int:
     """Return the page number. Raises the same NotFound as for a link that does not exist."""
-    number = request.GET.get("page", "1")
-    if not (number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_DIGITS):
+    number = query_number(request, "page", 1)
+    if number is None:
         raise _gone()
-    return int(number)
+    return number
 
 
 @sensitive_variables("token")

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from chat.limits import MAX_MODEL_CHARS
 from chat.models import Message
-from chat.transfer.imported import MAX_MODEL_CHARS, TEXTLESS_QUESTION, ImportedMessage
+from chat.transfer.imported import TEXTLESS_QUESTION, ImportedMessage
 from chat.wire.text import sanitize
 
 MILLISECONDS = 1e11  # a larger number of seconds would be after the year 5000

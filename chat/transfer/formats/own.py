@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chat.attachments.receiving import MAX_ATTACHMENTS
+from chat.limits import MAX_MODEL_CHARS
 from chat.models import Message, Run
 from chat.models.attachment import MAX_ALT_CHARS, MAX_FILE_NAME_CHARS
 from chat.models.citation import (
@@ -31,7 +32,7 @@ from chat.transfer.document import (
 from chat.transfer.imported import (
     ATTACHMENT_FILE,
     MAX_IMPORTED_TEXT_CHARS,
-    MAX_MODEL_CHARS,
+    MAX_SHORT_FIELD_CHARS,
     ImportedAttachment,
     ImportedCitation,
     ImportedConversation,
@@ -84,7 +85,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
 
 def _message(raw: Object, places: Places) -> ImportedMessage:
     """Return a message. `places` gets its attachments, and has those of the messages above it."""
-    role = _text(raw, "role", MAX_MODEL_CHARS)
+    role = _text(raw, "role", MAX_SHORT_FIELD_CHARS)
     if role not in Message.Role.values:
         _invalid()
     key = _id(raw.get("id")) or _invalid()
@@ -108,7 +109,7 @@ def _message(raw: Object, places: Places) -> ImportedMessage:
 
 def _attachment(raw: Object) -> ImportedAttachment:
     """Return a picture or document. Only its file says what it is: type, size and pages are not believed."""
-    file = _text(raw, "file", MAX_MODEL_CHARS)
+    file = _text(raw, "file", MAX_SHORT_FIELD_CHARS)
     if not ATTACHMENT_FILE.fullmatch(file):
         _invalid()
     return ImportedAttachment(file, _text(raw, "name", MAX_FILE_NAME_CHARS), _text(raw, "alt", MAX_ALT_CHARS))

@@ -93,8 +93,8 @@ def test_a_site_in_use_is_backed_up_and_restored(
     assert database.rows("SELECT id, text FROM chat_message ORDER BY id") == before
     (folder / "secret-key").write_text("l" * 60)
     (folder / picture).write_bytes(b"\5")
-    said = done(manage(folder, database, "restore", backup, "--force"))
-    assert "kept as" in said
+    output = done(manage(folder, database, "restore", backup, "--force"))
+    assert "kept as" in output
     assert database.value(CONVERSATIONS) == 2
     assert (folder / "secret-key").read_text() == KEY
     assert (folder / picture).read_bytes() == b"\3\4"

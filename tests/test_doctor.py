@@ -62,8 +62,8 @@ def test_a_token_that_is_rejected(template: Template, database: Database, fake: 
 
 def test_each_model_when_asked(template: Template, database: Database, fake: Fake, tmp_path: Path) -> None:
     quiet = doctor(template, database, tmp_path, **cloudflare(fake, "fake-token"))[1]
-    asked = doctor(template, database, tmp_path, "--models", **cloudflare(fake, "fake-token"))[1]
-    assert asked.count("First token after") > quiet.count("First token after")
+    with_models = doctor(template, database, tmp_path, "--models", **cloudflare(fake, "fake-token"))[1]
+    assert with_models.count("First token after") > quiet.count("First token after")
 
 
 @pytest.mark.parametrize("instead", ["nothing", "folder", "file for its folder"])

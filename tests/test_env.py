@@ -50,12 +50,12 @@ def test_a_line_of_the_file(dotenv: Any, line: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "reason"),
     [("A=1\nCOLOUR\n", "line 2 is not NAME=value"), ("COLOUR='green", "quotation marks in line 1")],
 )
-def test_a_line_that_cannot_be_read_stops_the_start(dotenv: Any, content: str, said: str) -> None:
+def test_a_line_that_cannot_be_read_stops_the_start(dotenv: Any, content: str, reason: str) -> None:
     dotenv(content)
-    with pytest.raises(env.EnvError, match=f".env cannot be read .*{said}"):
+    with pytest.raises(env.EnvError, match=f".env cannot be read .*{reason}"):
         env.text("COLOUR")
 
 

@@ -235,8 +235,8 @@ def test_feedback_gets_its_conversation_and_runs_their_indexes(older: Older) -> 
     belongs = {}
     for number in range(3):
         talk = create["Conversation"](user=user, title="Boats", model=MODEL)
-        asked = create["Message"](conversation=talk, role="user", text="Which?")
-        reply = create["Message"](conversation=talk, role="assistant", text="Red ones.", parent=asked)
+        question = create["Message"](conversation=talk, role="user", text="Which?")
+        reply = create["Message"](conversation=talk, role="assistant", text="Red ones.", parent=question)
         apps.get_model("chat", "Feedback").objects.create(message=reply, user=user, up=bool(number % 2))
         belongs[reply.pk] = talk.pk
     feedback = migrate("0044_replaced_indexes").get_model("chat", "Feedback").objects

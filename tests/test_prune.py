@@ -51,9 +51,11 @@ def alice() -> User:
 
 def prune(*options: str) -> dict[str, int]:
     """Run the command and return the number of each kind that it names."""
-    said = StringIO()
-    call_command("prune", *options, stdout=said)
-    found = [re.match(r"(?:would delete|deleted) (\d+) (.+)", line) for line in said.getvalue().splitlines()]
+    output = StringIO()
+    call_command("prune", *options, stdout=output)
+    found = [
+        re.match(r"(?:would delete|deleted) (\d+) (.+)", line) for line in output.getvalue().splitlines()
+    ]
     return {each[2]: int(each[1]) for each in found if each}
 
 

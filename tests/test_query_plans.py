@@ -21,10 +21,10 @@ QUERIES: dict[str, Callable[[Any], Any]] = {
 
 
 def plan(query: Callable[[Any], Any], leaf: Any) -> str:
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         query(leaf)
     with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN QUERY PLAN " + asked[0]["sql"].strip().replace("%", "%%"))
+        cursor.execute("EXPLAIN QUERY PLAN " + queries[0]["sql"].strip().replace("%", "%%"))
         return str(cursor.fetchall())
 
 

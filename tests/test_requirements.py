@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from tests.support.databases import ROOT
 
-ASKED = {
+LOCK_FILES = {
     "requirements.txt": "requirements-lock.txt",
     "requirements-local.txt": "requirements-local-lock.txt",
     "requirements-otel.txt": "requirements-otel-lock.txt",
@@ -26,7 +26,7 @@ HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 FIRST_GOOD_AIOHTTP = Version("3.14.3")
 
 
-def asked(file: str) -> list[Requirement]:
+def requirements(file: str) -> list[Requirement]:
     lines = (ROOT / file).read_text("utf-8").splitlines()
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
 
@@ -66,15 +66,15 @@ def needed(requirements: list[Requirement]) -> Iterator[NormalizedName]:
                 waiting += [(further.name, each) for each in ("", *further.extras)]
 
 
-@pytest.mark.parametrize(("file", "lock"), ASKED.items())
+@pytest.mark.parametrize(("file", "lock"), LOCK_FILES.items())
 def test_requirements_are_locked_at_their_versions(file: str, lock: str) -> None:
     have = versions(lock)
-    assert asked(file)
-    for each in asked(file):
+    assert requirements(file)
+    for each in requirements(file):
         assert have.get(canonicalize_name(each.name)) == {version(each)}, f"{each}: run make lock"
 
 
-@pytest.mark.parametrize("lock", ASKED.values())
+@pytest.mark.parametrize("lock", LOCK_FILES.values())
 def test_every_line_is_a_pin_with_hashes_and_names_no_host(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
     entries = locked(lock)
@@ -88,13 +88,13 @@ def test_every_line_is_a_pin_with_hashes_and_names_no_host(lock: str) -> None:
 
 @pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
 def test_their_dependencies_are_locked(file: str) -> None:
-    have = versions(ASKED[file])
-    installed = {canonicalize_name(each.name) for each in asked(file)} & {
+    have = versions(LOCK_FILES[file])
+    installed = {canonicalize_name(each.name) for each in requirements(file)} & {
         canonicalize_name(each.metadata["Name"]) for each in metadata.distributions()
     }
-    here = [each for each in asked(file) if canonicalize_name(each.name) in installed]
-    missing = {name for name in needed(here) if name not in have}
-    assert len(have) > len(here) > 10
+    present = [each for each in requirements(file) if canonicalize_name(each.name) in installed]
+    missing = {name for name in needed(present) if name not in have}
+    assert len(have) > len(present) > 10
     assert not missing, "run make lock"
 
 
@@ -109,7 +109,7 @@ def test_each_python_and_machine_gets_one_version_of_each() -> None:
                 if entry.marker is None or Marker(str(entry.marker)).evaluate(place)
             ]
             assert len(names) == len(set(names))
-            assert {canonicalize_name(each.name) for each in asked("requirements.txt")} <= set(names)
+            assert {canonicalize_name(each.name) for each in requirements("requirements.txt")} <= set(names)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_unsafe_versions_are_not_locked() -> None:
 def test_make_installs_from_the_locks_alone() -> None:
     makefile = Path(ROOT / "Makefile").read_text("utf-8")
     installs = re.findall(r"^\t@\$\(PIP\) (.*)$", makefile, re.MULTILINE)
-    assert len(installs) == len(ASKED)
+    assert len(installs) == len(LOCK_FILES)
     assert all(line.startswith("--require-hashes ") for line in installs)
-    for lock in ASKED.values():
+    for lock in LOCK_FILES.values():
         assert re.search(rf"^\S+: {lock}\b", makefile, re.MULTILINE)

@@ -164,13 +164,13 @@ async def _slow(request: HttpRequest) -> HttpResponse:
     return HttpResponse("late")
 
 
-asked: "weakref.ref[HttpRequest]"
+request_ref: "weakref.ref[HttpRequest]"
 
 
 async def cyclic(request: HttpRequest) -> HttpResponse:
     """Create a reference cycle, as a request with a user does."""
-    global asked
-    asked = weakref.ref(request)
+    global request_ref
+    request_ref = weakref.ref(request)
     request.user = SimpleLazyObject(lambda: request)  # type: ignore[assignment]
     return HttpResponse("here")
 
@@ -206,7 +206,7 @@ async def test_a_request_is_freed_at_its_end_without_the_collector(settings: Any
     try:
         await Handler().without_threads(scope, arriving.get, send)
         await asyncio.sleep(0.01)
-        assert asked() is None
+        assert request_ref() is None
     finally:
         gc.enable()
     assert [message.get("body") for message in sent] == [None, b"here"]

@@ -67,7 +67,7 @@ def ask_both(server: Server) -> None:
     ask_both(server)
 
 
-def ask(server: Server) -> None:
+def ask_and_stop(server: Server) -> None:
     """Ask, and stop the reply once it has begun."""
     person = server.person("alice")
     with person.ask("Hello!") as stream:
@@ -94,7 +94,7 @@ def test_it_is_started_once_for_all_workers(pair: Server) -> None:
 
     os.kill(model, signal.SIGKILL)
     until(lambda: not models(pair))
-    ask(pair)
+    ask_and_stop(pair)
     assert len(models(pair)) == 1
 
     pair.kill()

@@ -44,24 +44,24 @@ class Started:
             )
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self._log.read_text("utf-8")
 
     def until(self, words: str) -> str:
         """Wait for these words and return the whole output so far."""
         deadline = time.monotonic() + READY
-        while words not in self.said:
-            assert self._process.poll() is None, self.said
-            assert time.monotonic() < deadline, self.said
+        while words not in self.output:
+            assert self._process.poll() is None, self.output
+            assert time.monotonic() < deadline, self.output
             time.sleep(0.05)
-        return self.said
+        return self.output
 
     def end(self, how: signal.Signals = signal.SIGINT) -> str:
         """Ctrl-C, which every process of a terminal gets. All that it said."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, how)
         self._process.wait(READY)
-        return self.said
+        return self.output
 
 
 @pytest.fixture
@@ -87,10 +87,10 @@ def make_run(tmp_path: Path, fake: Fake) -> Iterator[Callable[[str], Started]]:
         each.end(signal.SIGKILL)
 
 
-def opened(said: str) -> httpx.Response:
+def opened(output: str) -> httpx.Response:
     """The page of the one-time link."""
-    link = SET_UP.search(said)
-    assert link, said
+    link = SET_UP.search(output)
+    assert link, output
     return httpx.get(link[1], follow_redirects=True, timeout=READY)
 
 
@@ -102,7 +102,7 @@ def test_without_an_account_a_model_of_this_machine_answers(make_run: Callable[[
     assert (page.status_code, 'type="password"' in page.text) == (200, True)
     assert "(local/" in started.end()
     with pytest.raises(httpx.ConnectError):
-        opened(started.said)
+        opened(started.output)
 
 
 def test_with_an_account_cloudflare_does(make_run: Callable[[str], Started]) -> None:

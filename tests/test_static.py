@@ -266,9 +266,9 @@ def test_a_worker_serves_the_files_of_a_later_release(tmp_path: Path) -> None:
         later.parent.mkdir()
         later.write_text("a { color: red }")
         (tmp_path / "secret").write_text("x")
-        asked = RequestFactory().get
+        get = RequestFactory().get
         for _ in range(2):
-            found = middleware(asked("/static/css/a.0123456789ab.css"))
+            found = middleware(get("/static/css/a.0123456789ab.css"))
             assert found.getvalue() == later.read_bytes()
             found.close()
         for path in (
@@ -278,4 +278,4 @@ def test_a_worker_serves_the_files_of_a_later_release(tmp_path: Path) -> None:
             "/static/css",
             "/static/css//a.0123456789ab.css",
         ):
-            assert middleware(asked(path)).status_code == 404
+            assert middleware(get(path)).status_code == 404

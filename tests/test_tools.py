@@ -20,8 +20,8 @@ TOOLS = (
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_tool_explains_its_options(tool: str) -> None:
-    asked = [sys.executable, "-m", tool, "--help"]
-    told = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-m", tool, "--help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert told.returncode == 0, told.stderr
     assert told.stdout.startswith("usage: ")
 

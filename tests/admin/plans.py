@@ -62,15 +62,15 @@ def faults(client: Client, address: str, allowed: Allowed) -> list[str]:
 
 def queries(client: Client, address: str) -> list[tuple[str, Any]]:
     """Return (SQL, parameters) as they are sent: with literals in their place, SQLite plans otherwise."""
-    asked: list[tuple[str, Any]] = []
+    executed: list[tuple[str, Any]] = []
 
     def keep(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
-        asked.append((sql, parameters))
+        executed.append((sql, parameters))
         return execute(sql, parameters, many, context)
 
     with connection.execute_wrapper(keep):
         assert client.get(address).status_code == 200, address
-    return asked
+    return executed
 
 
 def _of_sqlite(sql: str, parameters: Any, allowed: Allowed) -> Iterator[str]:

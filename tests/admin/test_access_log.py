@@ -299,8 +299,8 @@ def test_the_migration_goes_back_and_forth() -> None:
 
 def test_administrators_see_who_read_what(administrator: Client, kept: ConversationAccess) -> None:
     page = administrator.get("/admin/chat/conversationaccess/").content.decode()
-    for said in ("erin", "alice", "On boats", "192.0.2.7", f"{LIST}{kept.conversation}/change/"):
-        assert said in page
+    for text in ("erin", "alice", "On boats", "192.0.2.7", f"{LIST}{kept.conversation}/change/"):
+        assert text in page
     assert re.search(
         r"1 result", administrator.get("/admin/chat/conversationaccess/?q=boats").content.decode()
     )

@@ -56,22 +56,22 @@ def test_the_list_says_what_became_of_each(root: User) -> None:
     Invite.objects.filter(pk=expired.pk).update(created=timezone.now() - timedelta(days=8))
     page = as_(root).get(LIST).content.decode()
     states = re.findall(r'<td class="field-state">(.+?)</td>', page)
-    said = [re.sub(r"<.*?>|[\d-]{10} [\d:]{5} UTC", "", state).strip() for state in states]
-    assert sorted(said) == ["Expired on", "Open, expires in 7 days", "Used by ada on"]
+    texts = [re.sub(r"<.*?>|[\d-]{10} [\d:]{5} UTC", "", state).strip() for state in states]
+    assert sorted(texts) == ["Expired on", "Open, expires in 7 days", "Used by ada on"]
 
 
 @pytest.mark.parametrize(
-    ("age", "said"),
+    ("age", "text"),
     [
         (timedelta(days=5, minutes=-1), "expires in 2 days"),
         (timedelta(days=5, minutes=1), "expires in 48 hours"),
         (timedelta(days=6, hours=23, minutes=30), "expires in 1 hour<"),
     ],
 )
-def test_the_time_left_is_said_in_days_then_hours(age: timedelta, said: str, root: User) -> None:
+def test_the_time_left_is_said_in_days_then_hours(age: timedelta, text: str, root: User) -> None:
     invite, _ = issue_invite(root)
     Invite.objects.filter(pk=invite.pk).update(created=timezone.now() - age)
-    assert said in as_(root).get(LIST).content.decode()
+    assert text in as_(root).get(LIST).content.decode()
 
 
 def test_the_page_of_the_link_says_when_it_expires(root: User) -> None:

@@ -88,9 +88,9 @@ def test_an_unknown_position_or_order_shows_the_first_page(
 
 @pytest.mark.parametrize("query", ["", "last=1", "o=2", "state=complete", "q=Answer"])
 def test_rows_are_counted_only_on_a_list_of_one_page(reviewer: Client, many: list[str], query: str) -> None:
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         page = reviewer.get(f"{LIST}?{query}").content.decode()
-    assert not [each["sql"] for each in asked if "COUNT(*) FROM (" in each["sql"]]
+    assert not [each["sql"] for each in queries if "COUNT(*) FROM (" in each["sql"]]
     assert "\n50+ conversations" in page
     assert "50 results" not in page
     assert "\n1 conversation\n" in reviewer.get(f"{LIST}?q={many[0].split()[1]}").content.decode()

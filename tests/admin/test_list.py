@@ -26,8 +26,8 @@ def test_a_row_says_who_with_what_how_much_and_how_it_ended(reviewer: Client) ->
     seed.judge(seed.messages_of(talk)[1], True)
     seed.judge(seed.messages_of(talk)[3], False)
     page = reviewer.get(LIST).content.decode()
-    for said in ("On boats", ">alice<", "GLM 4.7 Flash", ">6<", "3,000 / 60", "Complete", "1 up, 1 down"):
-        assert said in page
+    for text in ("On boats", ">alice<", "GLM 4.7 Flash", ">6<", "3,000 / 60", "Complete", "1 up, 1 down"):
+        assert text in page
     assert "2026-11-01 09:06 UTC<" in page
     assert f'href="{LIST}{talk.pk}/change/"' in page
 

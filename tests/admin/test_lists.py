@@ -30,8 +30,8 @@ def test_a_run_says_how_it_ended_and_leads_to_its_message(administrator: Client)
         request_id="req-77")  # fmt: skip
     reply = seed.messages_of(talk)[1]
     page = administrator.get(RUNS).content.decode()
-    for said in ("alice", seed.MODEL, "Failed", ">busy<", "req-77", "1,000 / 20", ">3.0<"):
-        assert said in page
+    for text in ("alice", seed.MODEL, "Failed", ">busy<", "req-77", "1,000 / 20", ">3.0<"):
+        assert text in page
     assert f"/admin/chat/conversation/{talk.pk}/change/?leaf={reply.pk}#m-{reply.pk}" in page
     assert "secret" not in page
 
@@ -53,8 +53,8 @@ def test_a_title_request_counts_in_the_conversation(administrator: Client) -> No
         prompt_tokens=500, completion_tokens=7, neurons=0.8, finished=timezone.now(),
     )  # fmt: skip
     page = administrator.get(TITLES).content.decode()
-    for said in ("alice", "granite-4.0-h-micro", "Complete", "500 / 7", ">0.8<"):
-        assert said in page
+    for text in ("alice", "granite-4.0-h-micro", "Complete", "500 / 7", ">0.8<"):
+        assert text in page
     assert f"/admin/chat/conversation/{talk.pk}/change/" in page
     assert "secret" not in page
     assert "1,500 / 27" in administrator.get("/admin/chat/conversation/").content.decode()
@@ -122,8 +122,8 @@ def test_only_an_administrator_is_led_into_the_account(settings: Any, reviewer: 
 def test_a_transcript_says_how_a_reply_came(reviewer: Client) -> None:
     talk = seed.talk("alice", **THROUGH)
     page = reviewer.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
-    for said in ("from the gateway cache", "gateway fallback 2"):
-        assert said in page
+    for text in ("from the gateway cache", "gateway fallback 2"):
+        assert text in page
     assert "log-7" not in page
 
 

@@ -132,8 +132,8 @@ def test_the_latest_run_is_looked_up_where_one_has_the_status(
     if connection.vendor != "postgresql":
         pytest.skip("SQLite does not count look-ups")
     monkeypatch.setattr(filters, "FEW_RUNS", 0)
-    asked = plans.queries(administrator, f"{LIST}?state=failed")
-    (listing,) = [each for each in asked if '"title"' in each[0] and '"updated" DESC' in each[0]]
+    queries = plans.queries(administrator, f"{LIST}?state=failed")
+    (listing,) = [each for each in queries if '"title"' in each[0] and '"updated" DESC' in each[0]]
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {listing[0]}", listing[1])
         (looked_up,) = re.findall(r'"Alias": "u0", .*?"Actual Loops": (\d+)', json.dumps(cursor.fetchone()))
@@ -146,9 +146,9 @@ def test_a_whole_table_that_is_read_is_found(administrator: Client, site: dict[s
 
 def test_no_query_of_a_list_is_compiled(reviewer: Client) -> None:
     """SQLite compiles none. PostgreSQL would, for what ends early."""
-    asked = [sql for sql, _ in plans.queries(reviewer, f"{LIST}?state=complete")]
-    switched = asked.index(keyset.PLANNING) if connection.vendor == "postgresql" else 0
-    assert all("chat_conversation" not in sql for sql in asked[:switched])
+    queries = [sql for sql, _ in plans.queries(reviewer, f"{LIST}?state=complete")]
+    switched = queries.index(keyset.PLANNING) if connection.vendor == "postgresql" else 0
+    assert all("chat_conversation" not in sql for sql in queries[:switched])
 
 
 CONVERSATIONS = """

@@ -147,7 +147,7 @@ def test_a_reviewer_never_gets_more_than_the_role(how: str, root: User, alice: U
 def test_the_list_names_roles_and_disabled_people(root: User, alice: User, carol: User) -> None:
     User.objects.filter(pk=alice.pk).update(is_active=False)
     page = as_(root).get("/admin/chat/user/").content.decode()
-    for said in ("Administrator", "Custom", "Person", "Disabled"):
-        assert f">{said}</td>" in page
+    for text in ("Administrator", "Custom", "Person", "Disabled"):
+        assert f">{text}</td>" in page
     assert "icon-no" not in page
     assert [user.username for user in listed(root, "status=disabled")] == ["alice"]

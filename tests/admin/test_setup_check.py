@@ -29,7 +29,7 @@ def rows(response: httpx.Response) -> dict[str, tuple[str, str]]:
     """State and words of each finding, by its name."""
     assert response.status_code == 200
     page = html.unescape(response.text)
-    return {name: (state, re.sub(r"<[^>]+>", "", said)) for state, _, name, said in ROW.findall(page)}
+    return {name: (state, re.sub(r"<[^>]+>", "", detail)) for state, _, name, detail in ROW.findall(page)}
 
 
 def states(response: httpx.Response) -> dict[str, str]:
@@ -90,9 +90,9 @@ def test_instances_of_ai_search_are_searched(servers: Callable[..., Server], fak
     assert "AI_SEARCH_INSTANCES" in found["AI Search “gone”"][1]
     assert not any("chat/completions" in call["path"] for call in fake.calls)
     refused = servers(**instances, CLOUDFLARE_API_TOKEN=NO_PERMISSION).person("root")
-    state, said = rows(check(refused))["AI Search “handbook”"]
+    state, detail = rows(check(refused))["AI Search “handbook”"]
     assert state == "bad"
-    assert "AI Search: Run" in said
+    assert "AI Search: Run" in detail
 
 
 def test_a_token_of_the_account_is_as_good(servers: Callable[..., Server]) -> None:
@@ -107,9 +107,9 @@ def test_each_problem_says_what_to_do_and_no_secret(servers: Callable[..., Serve
     found = rows(response)
     assert found["Redis"][0] == "bad"
     assert "REDIS_URL" in found["Redis"][1]
-    state, said = found["Cloudflare token"]
+    state, detail = found["Cloudflare token"]
     assert state == "bad"
-    assert said.startswith("Cloudflare rejected it. Create a token")
+    assert detail.startswith("Cloudflare rejected it. Create a token")
     assert found["Workers AI: Run"][0] == "bad"
     assert "(10000)" in found["Workers AI: Run"][1]
     assert found["AI Gateway “team”"][0] == "note"
@@ -127,9 +127,9 @@ def test_a_gateway_and_models_that_are_not_there_are_named(
     found = rows(check(server.person("root")))
     assert found[f"AI Gateway “{NO_GATEWAY}”"][0] == "bad"
     assert "AI_GATEWAY_ID" in found[f"AI Gateway “{NO_GATEWAY}”"][1]
-    state, said = found["Server 127.0.0.1"]
+    state, detail = found["Server 127.0.0.1"]
     assert state == "note"
-    assert "it doesn’t list: tiny" in said
+    assert "it doesn’t list: tiny" in detail
 
 
 def test_nobody_answers_and_the_page_still_ends(servers: Callable[..., Server], fake: Fake) -> None:
@@ -148,13 +148,13 @@ def test_each_model_is_asked_once_and_says_how_fast_it_is(servers: Callable[...,
     offered = re.findall(r'name="choice" value="([^"]+)"', root.get("/models/").text)
     assert len(found) == len(offered) > 30
     assert {state for state, _ in found.values()} == {"good"}
-    assert all(re.search(r"after \d+\.\d\d s\.", said) for _, said in found.values())
-    asked = [call for call in fake.calls[before:] if call["method"] == "POST"]
-    assert len({(call["path"], call["body"].get("model")) for call in asked}) == len(asked) == len(offered)
-    assert {str(call["body"]["messages"]) for call in asked} == {
+    assert all(re.search(r"after \d+\.\d\d s\.", detail) for _, detail in found.values())
+    calls = [call for call in fake.calls[before:] if call["method"] == "POST"]
+    assert len({(call["path"], call["body"].get("model")) for call in calls}) == len(calls) == len(offered)
+    assert {str(call["body"]["messages"]) for call in calls} == {
         str([{"role": "user", "content": "Say OK."}])
     }
-    keys = {(call["path"].startswith("/v1/"), call["headers"]["authorization"]) for call in asked}
+    keys = {(call["path"].startswith("/v1/"), call["headers"]["authorization"]) for call in calls}
     assert keys == {(False, f"Bearer {TOKEN}"), (True, f"Bearer {ENDPOINT_KEY}")}
     assert "Everything works." in response.text
     database = root.get("/admin/chat/run/").text
@@ -164,11 +164,11 @@ def test_each_model_is_asked_once_and_says_how_fast_it_is(servers: Callable[...,
 @pytest.fixture
 def slow() -> Iterator[Fake]:
     """The second model never answers, the others after a while."""
-    asked: list[Run] = []
+    runs: list[Run] = []
 
     async def play(run: Run) -> None:
-        asked.append(run)
-        await (hang(run, before="headers") if len(asked) == 2 else words(run, tokens=1, first=0.3))
+        runs.append(run)
+        await (hang(run, before="headers") if len(runs) == 2 else words(run, tokens=1, first=0.3))
 
     made = Fake(play)
     yield made

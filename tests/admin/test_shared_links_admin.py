@@ -60,9 +60,9 @@ def test_the_list_has_pages_without_a_count(reviewer: Client, link: SharedLink) 
     SharedLink.objects.bulk_create(
         SharedLink(leaf=link.leaf, title="a", leaf_length=1, digest=f"{number}") for number in range(60)
     )
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         first = reviewer.get(LIST)
-    assert not [each["sql"] for each in asked if "COUNT(" in each["sql"]]
+    assert not [each["sql"] for each in queries if "COUNT(" in each["sql"]]
     (following,) = re.findall(r'<a href="(\?after=[^"]+)"', first.content.decode())
     second = reviewer.get(LIST + following)
     found = [each.pk for page in (first, second) for each in page.context["cl"].result_list]
@@ -72,7 +72,7 @@ def test_the_list_has_pages_without_a_count(reviewer: Client, link: SharedLink) 
 def test_a_search_looks_the_people_up_first(reviewer: Client, link: SharedLink) -> None:
     """Else the owner of each link is read, to compare the name."""
     for words, found in {"lic": 1, "ALICE a": 1, "alice bob": 0, "nobody": 0}.items():
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             page = reviewer.get(f"{LIST}?q={words}")
         assert len(page.context["cl"].result_list) == found, words
-        assert any("chat_sharedlink" in each["sql"] for each in asked) == bool(found), words
+        assert any("chat_sharedlink" in each["sql"] for each in queries) == bool(found), words

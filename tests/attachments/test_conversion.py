@@ -34,19 +34,19 @@ async def client(token: str = TOKEN) -> AsyncIterator[tuple[Client, WorkersAI]]:
             await made.aclose()
 
 
-async def asked(made: Client, content: bytes) -> Extracted:
+async def convert_bytes(made: Client, content: bytes) -> Extracted:
     return await convert(made, 1, io.BytesIO(content), NeedsConversion(ODT))
 
 
 async def refused(made: Client, content: bytes) -> str:
     with pytest.raises(RequestError) as error:
-        await asked(made, content)
+        await convert_bytes(made, content)
     return f"{error.value.status} {error.value.code} {error.value.retry_after}"
 
 
 async def test_a_document_becomes_markdown() -> None:
     async with client() as (made, fake):
-        found = await asked(made, odt("Grüße"))
+        found = await convert_bytes(made, odt("Grüße"))
         (call,) = fake.calls
     assert found == Extracted(ODT, ("# document.odt\n\nGrüße",))
     assert call["path"] == "/client/v4/accounts/acc/ai/tomarkdown"
@@ -68,14 +68,14 @@ async def test_cloudflare_reads_all_types_that_are_left_to_it() -> None:
 
 async def test_failures_are_told_apart() -> None:
     async with client() as (made, _fake):
-        for content, said in (
+        for content, refusal in (
             (b"no archive", "422 broken_document None"),
             (b"fake: error 3006", "422 document_too_long None"),
             (b"fake: error 3040", "503 conversion_unavailable 30"),
             (b"fake: error 3036", "503 conversion_unavailable None"),
             (b"fake: not JSON", "503 conversion_unavailable 30"),
         ):
-            assert await refused(made, content) == said
+            assert await refused(made, content) == refusal
 
 
 async def test_a_wrong_token_and_a_dead_server() -> None:

@@ -187,7 +187,7 @@ JPEG, GIF = pictures.jpeg(), pictures.encoded(pictures.gradient(), "GIF")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "refusal"),
     [
         (SVG, "415 not_a_picture"),
         (b"<!doctype html><script>alert(1)</script>", "415 not_a_picture"),
@@ -212,8 +212,8 @@ JPEG, GIF = pictures.jpeg(), pictures.encoded(pictures.gradient(), "GIF")
         (GIF[:6] + struct.pack("<HH", 60_000, 60_000) + GIF[10:], "422 too_many_pixels"),
     ],
 )
-def test_unreadable_files_are_refused(content: bytes, said: str) -> None:
-    assert refused(content) == said
+def test_unreadable_files_are_refused(content: bytes, refusal: str) -> None:
+    assert refused(content) == refusal
 
 
 def test_a_heic_picture_is_refused_in_words() -> None:

@@ -39,11 +39,11 @@ def picture(content: bytes = b"a picture") -> EncodedPicture:
 
 
 def question(talk: Conversation, *pictures: Attachment) -> Message:
-    asked = Message.objects.create(conversation=talk, role="user", text="")
+    message = Message.objects.create(conversation=talk, role="user", text="")
     for each in pictures:
-        each.message = asked
+        each.message = message
         each.save()
-    return asked
+    return message
 
 
 def age(hours: float = 2) -> None:

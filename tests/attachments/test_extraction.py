@@ -90,7 +90,7 @@ def test_a_text_is_clean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "refusal"),
     [
         ("a.exe", b"MZ\x90\0", "415 not_a_document"),
         ("a.txt", b"text" * 2_000 + b"\0binary", "415 not_a_document"),
@@ -108,8 +108,8 @@ def test_a_text_is_clean() -> None:
     ],
     ids=range(13),
 )
-def test_unreadable_files_are_refused(name: str, content: bytes, said: str) -> None:
-    assert refused(content, name) == said
+def test_unreadable_files_are_refused(name: str, content: bytes, refusal: str) -> None:
+    assert refused(content, name) == refusal
 
 
 def test_a_type_that_cloudflare_reads() -> None:
@@ -121,10 +121,10 @@ def test_a_type_that_cloudflare_reads() -> None:
 
 def test_converted_documents_have_the_same_limits() -> None:
     assert converted("text/x", "\r\na\0b\r\n").pages == ("ab",)
-    for markdown, said in (("x" * 4_000_001, "document_too_long"), (" \0", "no_text")):
+    for markdown, code in (("x" * 4_000_001, "document_too_long"), (" \0", "no_text")):
         with pytest.raises(RequestError) as error:
             converted("text/x", markdown)
-        assert error.value.code == said
+        assert error.value.code == code
 
 
 @pytest.mark.parametrize(

@@ -41,15 +41,15 @@ def read(database: Database) -> dict[str, Stored]:
     """Return the stored replies by name."""
     found: dict[str, Stored] = {}
     chunks = _chunks(database)
-    for run, status, _key, asked, text, reasoning in database.rows(RUNS):
-        stored = found.setdefault(name_in(asked), Stored())
+    for run, status, _key, question, text, reasoning in database.rows(RUNS):
+        stored = found.setdefault(name_in(question), Stored())
         stored.runs.append(str(run).replace("-", ""))
         stored.statuses.append(status)
         more = chunks.get(str(run), {}) if status in LIVE else {}
         stored.text += text + more.get("t", "")
         stored.reasoning += reasoning + more.get("r", "")
-    for (asked,) in database.rows("SELECT text FROM chat_message WHERE role = 'user'"):
-        found.setdefault(name_in(asked), Stored()).questions += 1
+    for (question,) in database.rows("SELECT text FROM chat_message WHERE role = 'user'"):
+        found.setdefault(name_in(question), Stored()).questions += 1
     return found
 
 

@@ -33,9 +33,9 @@ def question(reply: Reply) -> str:
     )
 
 
-def name_in(asked: str) -> str:
+def name_in(text: str) -> str:
     """The name of the reply that was asked for; "" where none was."""
-    found = _NAME.search(asked)
+    found = _NAME.search(text)
     return found[1] if found else ""
 
 
@@ -43,5 +43,5 @@ def name_in(asked: str) -> str:
 async def known(run: Run, name: str = "", tokens: int = 5, thoughts: int = 0, delay: float = 0.05) -> None:
     """Send the texts known for `name`: its reasoning, then its text."""
     thinking = (frames.chunk(token, "reasoning_content") for token in tokens_of(name, thoughts, "t"))
-    said = frames.catalog(tokens_of(name, tokens, "w"), run.prompt_tokens)
-    await run.send(chain(thinking, said), delay)
+    writing = frames.catalog(tokens_of(name, tokens, "w"), run.prompt_tokens)
+    await run.send(chain(thinking, writing), delay)

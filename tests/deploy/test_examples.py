@@ -198,8 +198,8 @@ def test_the_compose_services_may_write_their_volumes_only() -> None:
 def test_the_probes_are_answered() -> None:
     """By the host name that they write, and not by the address of the pod."""
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-        asked = CHAT[probe]["httpGet"]
-        (header,) = asked["httpHeaders"]
-        assert resolve(asked["path"]).url_name in ("healthz", "readyz")
+        http_get = CHAT[probe]["httpGet"]
+        (header,) = http_get["httpHeaders"]
+        assert resolve(http_get["path"]).url_name in ("healthz", "readyz")
         assert Client().get("/healthz", headers={"host": header["value"]}).status_code == 200
         assert Client().get("/healthz", headers={"host": "10.0.0.7:8000"}).status_code == 400

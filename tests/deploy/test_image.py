@@ -100,8 +100,8 @@ def test_the_server_runs_from_the_copy_and_writes_its_data_only(unstarted: Serve
         until(lambda: "Chat is running" in server.log.read_text("utf-8") or process.poll() is not None)
         assert process.poll() is None, server.log.read_text("utf-8")
         (check,) = [rest for word, rest in stages()["server"] if word == "HEALTHCHECK"]
-        _, *asks = json.loads(check.split("CMD ", 1)[1])
-        healthy = subprocess.run([sys.executable, *asks], env={"PORT": str(server.port)})
+        _, *command = json.loads(check.split("CMD ", 1)[1])
+        healthy = subprocess.run([sys.executable, *command], env={"PORT": str(server.port)})
         assert healthy.returncode == 0
         person = server.person("alice")
         long = "x" * 150_000  # a body that Twisted keeps in a temporary file
@@ -117,5 +117,7 @@ def test_the_server_runs_from_the_copy_and_writes_its_data_only(unstarted: Serve
     finally:
         process.kill()
         process.wait()
-    unhealthy = subprocess.run([sys.executable, *asks], env={"PORT": str(server.port)}, capture_output=True)
+    unhealthy = subprocess.run(
+        [sys.executable, *command], env={"PORT": str(server.port)}, capture_output=True
+    )
     assert unhealthy.returncode == 1

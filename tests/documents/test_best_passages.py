@@ -51,9 +51,9 @@ def rankers(monkeypatch: pytest.MonkeyPatch) -> FairExecutor:
 
 
 def test_a_prompt_that_needs_passages_reads_no_text(report: Attachment) -> None:
-    with CaptureQueriesContext(connection) as asked, pytest.raises(RankingNeeded) as needed:
+    with CaptureQueriesContext(connection) as queries, pytest.raises(RankingNeeded) as needed:
         selection.select([report], ["What was the margin?"], MODEL, 1_000)
-    assert len(asked) == 0
+    assert len(queries) == 0
     assert needed.value.wanted == RankingRequest((report,), ("What was the margin?",))
 
 

@@ -157,9 +157,9 @@ def test_a_further_question_uses_the_words_of_the_one_before(alice: User, talk: 
 def test_documents_leave_room_for_the_question_and_the_reply(
     alice: User, model: LlmModel, words: int
 ) -> None:
-    asked = "margin " * words
-    made = built(prompt.build_prompt, "Be kind. " * 20, None, asked, model, {}, [long_report(alice)])
-    assert told(made)[-1][1].endswith(asked)
+    question_text = "margin " * words
+    made = built(prompt.build_prompt, "Be kind. " * 20, None, question_text, model, {}, [long_report(alice)])
+    assert told(made)[-1][1].endswith(question_text)
     assert size(made) + made.max_tokens <= model.window
     assert made.max_tokens >= model.window // 8
 
@@ -203,9 +203,9 @@ def test_the_same_document_twice_is_sent_once(alice: User, talk: Conversation) -
 
 
 def test_a_continued_reply_has_the_documents(alice: User, talk: Conversation) -> None:
-    asked = question(talk, "What was the operating margin?")
-    long_report(alice, message=asked)
-    made = built(prompt.build_continuation, "", reply(talk, "The margin " * 700, asked), SMALL)
+    user_message = question(talk, "What was the operating margin?")
+    long_report(alice, message=user_message)
+    made = built(prompt.build_continuation, "", reply(talk, "The margin " * 700, user_message), SMALL)
     assert "7.4 percent" in told(made)[0][1]
     assert told(made)[0][1].endswith("What was the operating margin?")
     assert told(made)[-1] == ("user", prompt.CONTINUE_INSTRUCTION)
@@ -213,12 +213,12 @@ def test_a_continued_reply_has_the_documents(alice: User, talk: Conversation) ->
 
 
 def test_pictures_and_documents_of_a_message_go_together(alice: User, talk: Conversation) -> None:
-    asked = question(talk, "Compare.")
-    document(alice, ["Some text."], message=asked)
-    picture = document(alice, ["bytes"], "cat.jpg", message=asked)
+    user_message = question(talk, "Compare.")
+    document(alice, ["Some text."], message=user_message)
+    picture = document(alice, ["bytes"], "cat.jpg", message=user_message)
     Attachment.objects.filter(pk=picture.pk).update(media_type="image/jpeg", width=9, height=9, pages=0)
     seeing = LlmModel("@cf/a/v", "V", window=100_000, vision=True)
-    [message] = built(prompt.rebuild_prompt, "", asked.pk, seeing).messages
+    [message] = built(prompt.rebuild_prompt, "", user_message.pk, seeing).messages
     assert [type(part).__name__ for part in message["parts"]] == ["str", "PromptPicture"]
     assert message["parts"][0].endswith("\n\nCompare.")
 
@@ -226,22 +226,22 @@ def test_pictures_and_documents_of_a_message_go_together(alice: User, talk: Conv
 def test_a_branch_without_documents_costs_no_further_query(
     alice: User, talk: Conversation, django_assert_num_queries: Any
 ) -> None:
-    asked = question(talk, "Why?")
+    user_message = question(talk, "Why?")
     with django_assert_num_queries(1):
-        built(prompt.rebuild_prompt, "", asked.pk, LARGE)
-    document(alice, ["One.", "Two."], message=asked)
+        built(prompt.rebuild_prompt, "", user_message.pk, LARGE)
+    document(alice, ["One.", "Two."], message=user_message)
     with django_assert_num_queries(3):
-        built(prompt.rebuild_prompt, "", asked.pk, LARGE)
+        built(prompt.rebuild_prompt, "", user_message.pk, LARGE)
     with django_assert_num_queries(2):
-        prompt.next_context("", asked.pk, LARGE)
+        prompt.next_context("", user_message.pk, LARGE)
 
 
 def test_the_gauge_counts_documents_without_reading_them(alice: User, talk: Conversation) -> None:
-    asked = question(talk, "Why?")
-    before = prompt.next_context("", asked.pk, LARGE)
-    report = document(alice, [FILLER], message=asked)
-    assert prompt.next_context("", asked.pk, LARGE).tokens == before.tokens + report.tokens
-    long_report(alice, message=asked)
-    parts = prompt.next_context("", asked.pk, LARGE).tokens - before.tokens
+    user_message = question(talk, "Why?")
+    before = prompt.next_context("", user_message.pk, LARGE)
+    report = document(alice, [FILLER], message=user_message)
+    assert prompt.next_context("", user_message.pk, LARGE).tokens == before.tokens + report.tokens
+    long_report(alice, message=user_message)
+    parts = prompt.next_context("", user_message.pk, LARGE).tokens - before.tokens
     assert LARGE.window // 6 < parts < LARGE.window // 4
-    assert prompt.next_context("", asked.pk, SMALL).tokens == before.tokens + SMALL.window // 2
+    assert prompt.next_context("", user_message.pk, SMALL).tokens == before.tokens + SMALL.window // 2

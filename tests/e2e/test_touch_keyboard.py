@@ -13,8 +13,8 @@ from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
 HEIGHT = 800  # of each window
-SAY = """said => {
-  for (const [name, value] of Object.entries(said)) {
+SAY = """values => {
+  for (const [name, value] of Object.entries(values)) {
     Object.defineProperty(visualViewport, name, { value, configurable: true });
   }
   visualViewport.dispatchEvent(new Event('resize'));

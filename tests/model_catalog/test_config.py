@@ -8,7 +8,7 @@ from tests.fake_cloudflare.server import ENDPOINT_KEY, Fake
 from tests.support.server import Person, Server, Stream
 
 
-def said(person: Person, **fields: str) -> Stream:
+def ask_to_end(person: Person, **fields: str) -> Stream:
     with person.ask("fake: openai tokens=3", **fields) as stream:
         return stream.to_end()
 
@@ -27,7 +27,7 @@ def of_ones_own(fake: Fake, **more: str) -> dict[str, str]:
 def test_a_site_runs_with_a_server_of_its_own_alone(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**of_ones_own(fake, CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN=""))
     alice = server.person("alice")
-    first = said(alice)
+    first = ask_to_end(alice)
     assert (first.text, first.meta["model"]) == ("word1 word2 word3", "small-1")
     with alice.ask("again\nfake: openai tokens=2", f"/c/{first.conversation}/messages/") as more:
         more.to_end()
@@ -63,7 +63,7 @@ def test_all_who_answer_are_offered_side_by_side(servers: Callable[..., Server],
         assert name in offered
     paths = []
     for model in ("@cf/zai-org/glm-4.7-flash", "openai/gpt-5", "big-1"):
-        assert said(alice, model=model).text == "word1 word2 word3"
+        assert ask_to_end(alice, model=model).text == "word1 word2 word3"
         paths.append(fake.calls[-1]["path"].removeprefix("/client/v4/accounts/acc"))
     assert paths == [
         "/ai/run/@cf/zai-org/glm-4.7-flash",

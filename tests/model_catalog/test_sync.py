@@ -153,9 +153,9 @@ def test_unlisted_finetunes_stay_while_models_are_renewed(fake: Fake) -> None:
 
 
 def command() -> str:
-    said = io.StringIO()
-    call_command("models", stdout=said)
-    return said.getvalue()
+    output = io.StringIO()
+    call_command("models", stdout=output)
+    return output.getvalue()
 
 
 def test_the_command_says_what_changed(fake: Fake) -> None:

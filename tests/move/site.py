@@ -121,6 +121,6 @@ def new_database(template: Template, folder: Path) -> Database:
     return Database(f"sqlite:///{path}")
 
 
-def compared(said: str) -> dict[str, tuple[str, str, str]]:
+def compared(output: str) -> dict[str, tuple[str, str, str]]:
     """Return (rows of the source, rows of the target, verdict) by table, from what `move` said."""
-    return {table: (source, target, verdict) for table, source, target, _, verdict in LINE.findall(said)}
+    return {table: (source, target, verdict) for table, source, target, _, verdict in LINE.findall(output)}

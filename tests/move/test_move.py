@@ -87,8 +87,8 @@ def test_a_site_moves_to_postgresql_and_back(
 ) -> None:
     folder, there = tmp_path / "data", postgres()
     original, before, rules = dumped(folder, site), digest(site), there.rows(REFERENCES)
-    said = move(folder, site, there)
-    found = compared(said)
+    output = move(folder, site, there)
+    found = compared(output)
     assert {table for table, (rows, _, _) in found.items() if rows == "0"} == NEVER_FILLED
     assert {verdict for _, _, verdict in found.values()} == {"same"}
     assert digest(site) == before
@@ -142,7 +142,7 @@ def large(sqlite: Template, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def interrupted(folder: Path, source: Database, target: Database, signal_: int) -> tuple[int, str]:
     """Begin to move, and send the signal once the first messages are there. Return exit code and errors."""
-    said = ""
+    errors = ""
     with subprocess.Popen(
         [sys.executable, "manage.py", "move", "--from", source.url],
         cwd=ROOT,
@@ -155,12 +155,12 @@ def interrupted(folder: Path, source: Database, target: Database, signal_: int) 
     ) as process:
         assert process.stderr
         for line in process.stderr:
-            said += line
+            errors += line
             if line.startswith("copying: 3"):
                 process.send_signal(signal_)
                 break
-        said += process.stderr.read()
-    return process.returncode, said
+        errors += process.stderr.read()
+    return process.returncode, errors
 
 
 def counted(stderr: str) -> int:
@@ -179,8 +179,8 @@ def test_a_killed_move_goes_on(
     if direction == "to sqlite":
         move(folder, source, target)
         source, target = target, empty
-    code, said = interrupted(folder, source, target, signal.SIGKILL)
-    assert code == -signal.SIGKILL, said
+    code, errors = interrupted(folder, source, target, signal.SIGKILL)
+    assert code == -signal.SIGKILL, errors
     assert target.value(UNFINISHED) > 5
     assert 0 < target.value(MESSAGES) < source.value(MESSAGES)
 
@@ -211,9 +211,9 @@ def test_a_change_between_two_parts_of_a_move_is_found(
 ) -> None:
     folder, target = tmp_path / "data", postgres()
     folder.mkdir()
-    code, said = interrupted(folder, Database(f"sqlite:///{large}"), target, signal.SIGINT)
-    assert code == 130, said
-    assert said.rstrip().endswith("CommandError: Stopped. Run the same command again to go on.")
+    code, errors = interrupted(folder, Database(f"sqlite:///{large}"), target, signal.SIGINT)
+    assert code == 130, errors
+    assert errors.rstrip().endswith("CommandError: Stopped. Run the same command again to go on.")
     target.rows("UPDATE chat_call SET neurons = 2 WHERE id = (SELECT id FROM chat_call LIMIT 1)")
     refused(
         manage(folder, target, "move", "--from", f"sqlite:///{large}"), "The databases differ in chat_call."
@@ -229,8 +229,8 @@ def test_characters_that_postgresql_refuses_are_replaced(
     site.rows("UPDATE chat_message SET text = 'a' || char(0) || 'b' WHERE role = 'user'")
     halves = r'{"stop": "\ud800\ud83d\ude00 \u0000 \\u0000"}'
     site.rows(f"UPDATE chat_conversation SET parameters = '{halves}'")
-    said = move(tmp_path / "data", site, there)
-    assert "2 values held a NUL or half a character" in said
+    output = move(tmp_path / "data", site, there)
+    assert "2 values held a NUL or half a character" in output
     assert there.value("SELECT text FROM chat_message WHERE role = 'user'") == "a\ufffdb"
     assert there.value("SELECT parameters FROM chat_conversation") == {"stop": "\ufffd😀 \ufffd \\u0000"}
 
@@ -239,9 +239,9 @@ def test_a_value_that_does_not_fit_is_named(
     site: Database, postgres: Callable[[], Database], tmp_path: Path
 ) -> None:
     site.rows(f"UPDATE chat_tag SET name = '{'x' * 41}'")
-    said = manage(tmp_path / "data", postgres(), "move", "--from", site.url)
-    refused(said, "chat_tag")
-    assert "character varying(40)" in said.stderr
+    completed = manage(tmp_path / "data", postgres(), "move", "--from", site.url)
+    refused(completed, "chat_tag")
+    assert "character varying(40)" in completed.stderr
 
 
 def test_from_one_file_to_another(site: Database, empty: Database, tmp_path: Path) -> None:

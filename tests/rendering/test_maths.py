@@ -183,8 +183,10 @@ def test_the_converter_is_loaded_with_the_first_equation():
     code = "import sys; from chat.rendering import markdown; markdown.render(sys.argv[1])"
     code += "; print('math_core' in sys.modules)"
     for text, loaded in (("$5 to $10", "False"), ("$x$", "True")):
-        said = subprocess.run([sys.executable, "-c", code, text], capture_output=True, text=True, check=True)
-        assert said.stdout.strip() == loaded
+        completed = subprocess.run(
+            [sys.executable, "-c", code, text], capture_output=True, text=True, check=True
+        )
+        assert completed.stdout.strip() == loaded
 
 
 def test_a_long_equation_stays_source():

@@ -95,7 +95,7 @@ class Watch:
         self._context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
         self._context.set_default_timeout(PATIENCE)
         self._context.add_init_script(REPORT)
-        self._context.on("console", lambda said: self._heard(said.text))
+        self._context.on("console", lambda message: self._heard(message.text))
         self._context.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
         self._context.on("weberror", lambda error: self.problems.append(str(error.error)))
         self._context.on("request", self._asked)
@@ -156,9 +156,9 @@ class Watch:
     def close(self) -> None:
         self._context.close()
 
-    def _heard(self, said: str) -> None:
-        if "POLICY" in said or "Content Security" in said or "Trusted" in said:
-            self.problems.append(said)
+    def _heard(self, text: str) -> None:
+        if "POLICY" in text or "Content Security" in text or "Trusted" in text:
+            self.problems.append(text)
 
     def _asked(self, request: Request) -> None:
         if not request.url.startswith(f"{self._home}/") and request.url != self._file:

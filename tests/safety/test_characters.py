@@ -49,16 +49,16 @@ def test_stored_text_is_valid_and_holds_the_words(server: Server, what: str) -> 
 @pytest.mark.parametrize("what", STRANGE)
 def test_a_question_with_them_is_refused_or_kept_as_it_is(server: Server, what: str) -> None:
     alice = server.person("alice")
-    asked = STRANGE[what]
-    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in asked):
+    text = STRANGE[what]
+    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
         response = alice.client.post(
-            "/c/", content=escaped(asked), headers={"Content-Type": "application/json"}
+            "/c/", content=escaped(text), headers={"Content-Type": "application/json"}
         )
         assert response.status_code == 400
         return
-    with alice.ask(asked) as stream:
+    with alice.ask(text) as stream:
         stream.to_end()
-    assert alice.get(f"/messages/{stream.meta['user_message']}/source/").content.decode() == asked
+    assert alice.get(f"/messages/{stream.meta['user_message']}/source/").content.decode() == text
 
 
 def escaped(text: str) -> bytes:

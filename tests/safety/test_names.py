@@ -22,7 +22,7 @@ def alice(server: Server) -> Person:
     return server.person("alice")
 
 
-def ask(person: Person, text: str, **fields: str) -> tuple[str, str]:
+def ask_to_end(person: Person, text: str, **fields: str) -> tuple[str, str]:
     """The keys of the conversation and of the reply."""
     with person.ask(text, **fields) as stream:
         stream.to_end()
@@ -38,9 +38,11 @@ def renamed(database: Database, who: str, name: str) -> None:
 def test_titles_are_text_in_sidebar_lists_and_admin(watched: Opens, alice: Person, spy: Spy) -> None:
     payloads = [text.replace("\0", "") for text in aimed(SCRIPTS, spy.port) + aimed(LEAKS, spy.port)]
     for payload in payloads[:TITLES]:
-        conversation, _ = ask(alice, payload)
+        conversation, _ = ask_to_end(alice, payload)
     for payload in payloads[TITLES:]:
-        changed = alice.post(f"/c/{ask(alice, 'hello')[0]}/rename/", {"title": payload.splitlines()[0][:80]})
+        changed = alice.post(
+            f"/c/{ask_to_end(alice, 'hello')[0]}/rename/", {"title": payload.splitlines()[0][:80]}
+        )
         assert changed.status_code == 200
     hers = watched("alice")
     hers.visit("/")
@@ -62,9 +64,9 @@ def test_a_name_instructions_a_reason_and_an_error_are_text(
     renamed(database, "bob", payload)
     renamed(database, "erin", payload + "'s reviewer")
     bob = server.person("bob")
-    conversation, reply = ask(bob, f"{payload}\n{says_line(payload)}", system=payload)
+    conversation, reply = ask_to_end(bob, f"{payload}\n{says_line(payload)}", system=payload)
     assert bob.post(f"/messages/{reply}/feedback/", {"thumb": "down", "reason": payload}).status_code == 200
-    denied, _ = ask(bob, f"{payload}\n{says_line(payload).replace('says', 'denies')}")
+    denied, _ = ask_to_end(bob, f"{payload}\n{says_line(payload).replace('says', 'denies')}")
     erins = watched("erin")
     for page in (f"/{conversation}/change/", f"/{denied}/change/", "/", f"/?q={quote(payload)}"):
         erins.visit(f"/admin/chat/conversation{page}")
@@ -94,10 +96,10 @@ def test_a_name_instructions_a_reason_and_an_error_are_text(
 def test_error_pages_repeat_nothing_that_runs(
     watched: Opens, server: Server, alice: Person, spy: Spy
 ) -> None:
-    conversation, _ = ask(alice, "hello")
+    conversation, _ = ask_to_end(alice, "hello")
     hers, nobodys = watched("alice"), watched("")
     for payload in (text.replace("\0", "") for text in aimed(SCRIPTS, spy.port)[:25]):
-        asked = quote(payload, safe="")
-        hers.visit(f"/{asked}")
-        hers.visit(f"/c/{conversation}/?before={asked}")
-        nobodys.visit(f"/accounts/login/?next={asked}")
+        quoted = quote(payload, safe="")
+        hers.visit(f"/{quoted}")
+        hers.visit(f"/c/{conversation}/?before={quoted}")
+        nobodys.visit(f"/accounts/login/?next={quoted}")

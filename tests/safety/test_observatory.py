@@ -46,7 +46,7 @@ def public(
     made.end()
 
 
-def ask(public: Server, who: str, method: str, path: str, **options: object) -> httpx.Response:
+def send_request(public: Server, who: str, method: str, path: str, **options: object) -> httpx.Response:
     cookies = [f"__Host-csrftoken={CSRF}"] + ([f"__Host-sessionid={SESSIONS[who]}"] if who else [])
     headers = {
         "Host": SITE,
@@ -61,7 +61,7 @@ def ask(public: Server, who: str, method: str, path: str, **options: object) -> 
 @pytest.fixture(scope="module")
 def keys(public: Server) -> dict[str, str]:
     headers = {"X-CSRFToken": CSRF, "Origin": f"https://{SITE}"}
-    made = ask(public, "alice", "POST", "/c/", json={"content": "hello"}, headers=headers)
+    made = send_request(public, "alice", "POST", "/c/", json={"content": "hello"}, headers=headers)
     assert made.status_code == 200
     message = re.search(r'"message":\s*"([^"]+)"', made.text)
     assert message
@@ -121,7 +121,7 @@ def extras(response: httpx.Response) -> int:
 @pytest.mark.parametrize("kind", RESPONSES)
 def test_no_answer_costs_a_point(public: Server, keys: dict[str, str], kind: str) -> None:
     who, method, path, status = RESPONSES[kind]
-    response = ask(public, who, method, path.format(**keys))
+    response = send_request(public, who, method, path.format(**keys))
     assert response.status_code == status
     assert {name: cost for name, cost in costs(response).items() if cost} == {}
     assert 100 + extras(response) >= WANTED
@@ -130,14 +130,14 @@ def test_no_answer_costs_a_point(public: Server, keys: dict[str, str], kind: str
 def test_pages_without_jquery_enforce_trusted_types(public: Server, keys: dict[str, str]) -> None:
     pages = {kind: response for kind, response in RESPONSES.items() if kind != "static"}
     for kind, (who, method, path, _) in pages.items():
-        policy = ask(public, who, method, path.format(**keys)).headers["Content-Security-Policy"]
+        policy = send_request(public, who, method, path.format(**keys)).headers["Content-Security-Policy"]
         held = "require-trusted-types-for 'script'; trusted-types server-html" in policy
         assert held is (kind != "admin"), kind
 
 
 def test_a_static_file_opened_as_a_page_may_load_and_run_nothing(public: Server) -> None:
     for path in ("/static/css/chat.css", "/static/img/icon.svg"):
-        policy = ask(public, "", "GET", path).headers["Content-Security-Policy"]
+        policy = send_request(public, "", "GET", path).headers["Content-Security-Policy"]
         assert policy == "default-src 'none'; frame-ancestors 'none'"
 
 
@@ -146,7 +146,7 @@ def test_a_failure_of_the_server_costs_none_either(
 ) -> None:
     database.rows("ALTER TABLE chat_feedback RENAME TO chat_feedback_gone")
     try:
-        response = ask(public, "alice", "GET", f"/c/{keys['conversation']}/")
+        response = send_request(public, "alice", "GET", f"/c/{keys['conversation']}/")
     finally:
         database.rows("ALTER TABLE chat_feedback_gone RENAME TO chat_feedback")
     assert response.status_code == 500

@@ -18,7 +18,7 @@ LYING_AROUND = [
 ]  # fmt: skip
 
 
-def ask(server: Server, method: str, path: str) -> tuple[int, bytes]:
+def send_request(server: Server, method: str, path: str) -> tuple[int, bytes]:
     """Request the path as it is: an HTTP library would normalise it."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     connection.putrequest(method, path, skip_host=True)
@@ -33,7 +33,7 @@ def ask(server: Server, method: str, path: str) -> tuple[int, bytes]:
 
 @pytest.mark.parametrize("path", LYING_AROUND)
 def test_nothing_that_lies_around_can_be_fetched(server: Server, path: str) -> None:
-    status, body = ask(server, "GET", path)
+    status, body = send_request(server, "GET", path)
     assert status in (400, 404), status
     for inside in (str(server.folder), "SQLite format", "Traceback", "root:", "SECRET_KEY", "[core]"):
         assert inside.encode() not in body
@@ -42,7 +42,7 @@ def test_nothing_that_lies_around_can_be_fetched(server: Server, path: str) -> N
 @pytest.mark.parametrize("method", ["TRACE", "TRACK", "CONNECT", "PROPFIND", "DEBUG", "MOVE"])
 @pytest.mark.parametrize("path", ["/", "/accounts/login/", "/static/css/chat.css", "/healthz"])
 def test_a_strange_method_is_refused_and_echoes_nothing(server: Server, method: str, path: str) -> None:
-    status, body = ask(server, method, path)
+    status, body = send_request(server, method, path)
     assert status in (400, 403, 405, 501), status
     assert f"127.0.0.1:{server.port}".encode() not in body
 

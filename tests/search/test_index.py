@@ -119,8 +119,8 @@ class History:
             save_title(claim, self.words()[:80], {"status": "complete"})
 
     def call(self) -> None:
-        asked = [{"role": "user", "content": self.words()}]
-        transcript = CallTranscript(self.user, ChatRequest(asked, MODEL, max_tokens=9))
+        prompt = [{"role": "user", "content": self.words()}]
+        transcript = CallTranscript(self.user, ChatRequest(prompt, MODEL, max_tokens=9))
         transcript.save()
         transcript.add_delta(Delta(text=self.words()))
         transcript.finish({"status": "complete"}, [])
@@ -232,7 +232,7 @@ def test_a_step_takes_few_statements(
 def test_the_command_builds_verifies_and_builds_anew(older: list[Message]) -> None:
     with pytest.raises(CommandError, match="still being built"):
         call_command("search_index", "--verify")
-    for arguments, said in (
+    for arguments, sentence in (
         ([], "complete: 13 documents"),
         (["--verify"], "agrees with all 13 documents"),
         (["--rebuild"], "complete: 13 documents"),
@@ -240,7 +240,7 @@ def test_the_command_builds_verifies_and_builds_anew(older: list[Message]) -> No
     ):
         out = StringIO()
         call_command("search_index", *arguments, stdout=out)
-        assert said in out.getvalue()
+        assert sentence in out.getvalue()
 
 
 def test_documents_added_after_a_new_build_are_newer(older: list[Message], say: Say) -> None:

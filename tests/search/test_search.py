@@ -76,9 +76,9 @@ def test_a_stranger_finds_nothing_and_a_word_is_no_tag(say: Say, found: Found, a
 def test_a_title_is_found_first_and_alone(say: Say, alice: User) -> None:
     say("about boats")
     say("something", title="Boats and more")
-    titled, said = results.search(alice.pk, parse("boats", UTC)).results
+    titled, in_message = results.search(alice.pk, parse("boats", UTC)).results
     assert (titled.message, titled.title, titled.snippet.marks) == (None, "Boats and more", [(0, 5)])
-    assert (said.title, said.snippet.marks) == ("A talk", [(6, 11)])
+    assert (in_message.title, in_message.snippet.marks) == ("A talk", [(6, 11)])
     assert [each.message for each in results.search(alice.pk, parse("in:title boats", UTC)).results] == [None]
 
 

@@ -54,7 +54,7 @@ class Viewers:
         self.seen: dict[int, list[float]] = {}  # when each character was
         self.texts: dict[int, str] = {}
         self.endings: dict[int, set[str]] = {}
-        self.asked: dict[int, int] = {}
+        self.upstream_calls: dict[int, int] = {}
 
     def forgive(self, run: int, moment: float) -> None:
         """The process was killed: what it showed after this moment may be lost."""
@@ -170,8 +170,8 @@ class Process:
         self._call(lambda: self.database.open(run, message, self.worker, epoch, sent), opened, lambda: None)
 
     def _launch(self, run: Run) -> None:
-        self.viewers.asked[run.id] = self.viewers.asked.get(run.id, 0) + 1
-        if self.viewers.asked[run.id] > 1:
+        self.viewers.upstream_calls[run.id] = self.viewers.upstream_calls.get(run.id, 0) + 1
+        if self.viewers.upstream_calls[run.id] > 1:
             raise Violation(f"the upstream was asked twice for run {run.id}")
         run.unstored_since = self.world.now
         self.backlog.add(run)

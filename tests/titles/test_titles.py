@@ -46,7 +46,7 @@ def question(title: str = "", *, scenario: str = "", reply: str = "words tokens=
     return f"{FIRST_LINE}\n\nfake: {reply}\nfake for {MODEL}: {scenario}"
 
 
-def asked(person: Person, content: str, path: str = "/c/", **fields: Any) -> Stream:
+def ask_to_end(person: Person, content: str, path: str = "/c/", **fields: Any) -> Stream:
     with person.ask(content, path, **fields) as stream:
         return stream.to_end()
 
@@ -83,7 +83,7 @@ def alice(server: Server) -> Person:
 
 @pytest.mark.database
 def test_a_small_model_titles_a_conversation(alice: Person, database: Database, fake: Fake) -> None:
-    stream = asked(alice, question("Red Boats") + "\n" + "x" * 5_000)
+    stream = ask_to_end(alice, question("Red Boats") + "\n" + "x" * 5_000)
     until(lambda: title_of(database) == "Red Boats")
     assert database.rows(ROW) == [("complete", "", True)]
     [call] = title_calls(fake)
@@ -101,10 +101,10 @@ def test_a_small_model_titles_a_conversation(alice: Person, database: Database, 
 def test_one_conversation_gets_one_title_request(
     servers: Start, server: Server, alice: Person, database: Database, fake: Fake
 ) -> None:
-    stream = asked(alice, question("…"))
+    stream = ask_to_end(alice, question("…"))
     until(lambda: has_ended(database))
     assert title_of(database) == FIRST_LINE
-    asked(alice, question("Another"), f"/c/{stream.conversation}/messages/")
+    ask_to_end(alice, question("Another"), f"/c/{stream.conversation}/messages/")
     elsewhere = servers(TITLE_MODEL="", apart=True).person("alice")
     again = f"/messages/{stream.meta['message']}/regenerate/"
     edit = f"/messages/{stream.meta['user_message']}/edit/"
@@ -124,7 +124,7 @@ def test_one_conversation_gets_one_title_request(
 def test_a_crash_during_the_request_leaves_the_first_line(
     server: Server, alice: Person, database: Database, fake: Fake
 ) -> None:
-    stream = asked(alice, question(scenario="held after=0 key=title"))
+    stream = ask_to_end(alice, question(scenario="held after=0 key=title"))
     fake.wait_for(lambda calls: title_calls(fake))
     server.kill()
     server.start()
@@ -139,7 +139,7 @@ def test_a_crash_during_the_request_leaves_the_first_line(
 @pytest.mark.database
 @pytest.mark.parametrize("own", ["My boats", FIRST_LINE])
 def test_a_title_chosen_meanwhile_is_kept(alice: Person, database: Database, fake: Fake, own: str) -> None:
-    stream = asked(alice, question(scenario="held after=1 tokens=2 key=title"))
+    stream = ask_to_end(alice, question(scenario="held after=1 tokens=2 key=title"))
     fake.wait_for(lambda calls: title_calls(fake))
     assert alice.post(f"/c/{stream.conversation}/rename/", {"title": own}).status_code == 200
     fake.go_on("title")
@@ -162,7 +162,7 @@ def test_a_title_chosen_during_the_reply_is_kept(alice: Person, database: Databa
 @pytest.mark.database
 def test_no_failure_leads_to_a_second_request(alice: Person, database: Database, fake: Fake) -> None:
     for number, (scenario, row) in enumerate(FAILURES.items(), 1):
-        asked(alice, question(scenario=scenario))
+        ask_to_end(alice, question(scenario=scenario))
         until(lambda number=number: database.value(NO_TITLES) == number and has_ended(database))
         assert database.rows(ROW) == [row], scenario
         assert title_of(database) == FIRST_LINE
@@ -171,16 +171,16 @@ def test_no_failure_leads_to_a_second_request(alice: Person, database: Database,
 
 
 def test_reasoning_is_no_title(alice: Person, database: Database) -> None:
-    asked(alice, question(scenario="reasoning think=3 text=Boats"))
+    ask_to_end(alice, question(scenario="reasoning think=3 text=Boats"))
     until(lambda: title_of(database) == "Boats")
 
 
 @pytest.mark.database
 def test_a_title_delays_neither_a_reply_nor_the_next(alice: Person, database: Database, fake: Fake) -> None:
-    stream = asked(alice, question(scenario="held after=0 key=title"))
+    stream = ask_to_end(alice, question(scenario="held after=0 key=title"))
     assert stream.finished
     fake.wait_for(lambda calls: title_calls(fake))
-    more = asked(alice, "fake: words tokens=2 delay=0", f"/c/{stream.conversation}/messages/")
+    more = ask_to_end(alice, "fake: words tokens=2 delay=0", f"/c/{stream.conversation}/messages/")
     assert more.done
     assert more.done["status"] == "complete"
     assert database.value("SELECT COUNT(*) FROM chat_run WHERE worker_id IS NOT NULL") == 0
@@ -188,7 +188,7 @@ def test_a_title_delays_neither_a_reply_nor_the_next(alice: Person, database: Da
 
 @pytest.mark.database
 def test_a_drain_drops_the_request(server: Server, alice: Person, database: Database, fake: Fake) -> None:
-    asked(alice, question(scenario="held after=0 key=title"))
+    ask_to_end(alice, question(scenario="held after=0 key=title"))
     fake.wait_for(lambda calls: title_calls(fake))
     server.signal(signal.SIGTERM)
     assert server.wait(10) == 0
@@ -212,7 +212,7 @@ def test_a_reply_that_failed_or_was_cut_gets_no_title(alice: Person, database: D
 
 @pytest.mark.database
 def test_a_truncated_reply_gets_a_title(alice: Person, database: Database) -> None:
-    asked(alice, question("Red Boats", reply="length tokens=3"))
+    ask_to_end(alice, question("Red Boats", reply="length tokens=3"))
     until(lambda: title_of(database) == "Red Boats")
 
 
@@ -222,7 +222,7 @@ def test_a_truncated_reply_gets_a_title(alice: Person, database: Database) -> No
 def test_titles_can_be_off(servers: Start, database: Database, fake: Fake, settings: dict[str, str]) -> None:
     endpoint = {"OPENAI_BASE_URL": f"{fake.url}/v1", "OPENAI_API_KEY": "fake-endpoint-key"}
     server = servers(**{"TITLE_MODEL": "", "OPENAI_MODELS": "small-1", **endpoint, **settings})
-    asked(server.person("alice"), question("Red Boats"))
+    ask_to_end(server.person("alice"), question("Red Boats"))
     time.sleep(0.5)
     assert (title_of(database), database.value(NO_TITLES), requests(fake)) == (FIRST_LINE, 0, 1)
 
@@ -232,7 +232,7 @@ def test_text_of_another_server_is_not_sent_to_cloudflare(
 ) -> None:
     endpoint = {"OPENAI_BASE_URL": f"{fake.url}/v1", "OPENAI_API_KEY": "fake-endpoint-key"}
     server = servers(TITLE_MODEL="", OPENAI_MODELS="small-1", **endpoint)
-    asked(server.person("alice"), question("Red Boats"), model="small-1")
+    ask_to_end(server.person("alice"), question("Red Boats"), model="small-1")
     time.sleep(0.5)
     assert (title_of(database), title_calls(fake)) == (FIRST_LINE, [])
 
@@ -244,7 +244,7 @@ def test_a_hidden_model_writes_titles(server: Server, alice: Person, database: D
     server.terminate()
     server.start()
     until(lambda: MODEL not in alice.get("/").text)
-    asked(alice, question("Red Boats"))
+    ask_to_end(alice, question("Red Boats"))
     until(lambda: title_of(database) == "Red Boats")
 
 
@@ -252,7 +252,7 @@ def test_a_hidden_model_writes_titles(server: Server, alice: Person, database: D
 def test_a_title_leaves_room_for_replies_in_a_minute(servers: Start, database: Database, fake: Fake) -> None:
     alice = servers(TITLE_MODEL="", REQUESTS_PER_MINUTE="6").person("alice")
     for number in range(1, 5):
-        asked(alice, question("Red Boats"))
+        ask_to_end(alice, question("Red Boats"))
         until(lambda number=number: database.value(NO_TITLES) == number and has_ended(database))
     assert requests(fake) == 6, "four replies, two titles"
     refused = "SELECT COUNT(*) FROM chat_titlerequest WHERE error_code = 'throttled'"
@@ -262,7 +262,7 @@ def test_a_title_leaves_room_for_replies_in_a_minute(servers: Start, database: D
 @pytest.mark.database
 def test_the_gateway_is_told_what_the_request_is_for(servers: Start, database: Database, fake: Fake) -> None:
     alice = servers(TITLE_MODEL="", AI_GATEWAY_ID="team").person("alice")
-    stream = asked(alice, question("Red Boats"))
+    stream = ask_to_end(alice, question("Red Boats"))
     until(lambda: title_of(database) == "Red Boats")
     labels = title_calls(fake)[0]["headers"]["cf-aig-metadata"]
     assert '"purpose": "title"' in labels
@@ -274,7 +274,7 @@ def test_the_gateway_is_told_what_the_request_is_for(servers: Start, database: D
 @pytest.mark.database
 def test_no_title_does_harm(alice: Person, database: Database) -> None:
     for number, (reply, title) in enumerate(HOSTILE.items(), 1):
-        stream = asked(alice, question(reply))
+        stream = ask_to_end(alice, question(reply))
         until(lambda number=number: database.value(NO_TITLES) == number and has_ended(database))
         assert title_of(database) == title
         page = alice.get(f"/c/{stream.conversation}/").text
@@ -285,7 +285,7 @@ def test_no_title_does_harm(alice: Person, database: Database) -> None:
 
 @pytest.mark.database
 def test_a_deleted_conversation_takes_its_request_along(alice: Person, server: Server) -> None:
-    stream = asked(alice, question("Red Boats"))
+    stream = ask_to_end(alice, question("Red Boats"))
     until(lambda: title_of(server.database) == "Red Boats")
     alice.post(f"/c/{stream.conversation}/delete/")
     server.database.each("UPDATE chat_conversation SET deleted = '2020-01-01 00:00:00+00:00'")

@@ -70,8 +70,8 @@ def test_a_reply_is_a_span_in_the_trace_of_its_request(
     }
     assert reply.resource["service.name"] == "chat"
     assert uuid.UUID(reply.resource["service.instance.id"])
-    for said in (b"secret", b"word1", b"alice", stream.conversation.encode()):
-        assert not any(said in body for body in collector.bodies)
+    for text in (b"secret", b"word1", b"alice", stream.conversation.encode()):
+        assert not any(text in body for body in collector.bodies)
 
 
 def test_a_reply_is_traced_to_its_end_although_its_page_has_gone(

@@ -12,7 +12,7 @@ def chatgpt(**more: Any) -> ChatFile:
     def node(key: str, parent: str | None, message: Any = None) -> tuple[str, ChatFile]:
         return key, {"id": key, "parent": parent, "message": message, "children": []}
 
-    def said(role: str, text: Any, after: int, **metadata: Any) -> ChatFile:
+    def chat_message(role: str, text: Any, after: int, **metadata: Any) -> ChatFile:
         content = text if isinstance(text, dict) else {"content_type": "text", "parts": [text]}
         return {
             "author": {"role": role},
@@ -40,14 +40,16 @@ def chatgpt(**more: Any) -> ChatFile:
         "mapping": dict(
             [
                 node("root", None),
-                node("sys", "root", said("system", "", 0, is_visually_hidden_from_conversation=True)),
-                node("ctx", "sys", said("user", context, 0, is_visually_hidden_from_conversation=True)),
-                node("q", "ctx", said("user", question, 1, attachments=[{"name": "cat.png"}])),
-                node("a1", "q", said("assistant", "A dog.", 2, model_slug="gpt-4o")),
-                node("call", "q", said("assistant", "search()", 3, recipient="web")),
-                node("tool", "call", said("tool", "found", 4)),
-                node("th", "tool", said("assistant", thoughts, 5)),
-                node("a2", "th", said("assistant", "A cat.", 6, model_slug="gpt-5")),
+                node("sys", "root", chat_message("system", "", 0, is_visually_hidden_from_conversation=True)),
+                node(
+                    "ctx", "sys", chat_message("user", context, 0, is_visually_hidden_from_conversation=True)
+                ),
+                node("q", "ctx", chat_message("user", question, 1, attachments=[{"name": "cat.png"}])),
+                node("a1", "q", chat_message("assistant", "A dog.", 2, model_slug="gpt-4o")),
+                node("call", "q", chat_message("assistant", "search()", 3, recipient="web")),
+                node("tool", "call", chat_message("tool", "found", 4)),
+                node("th", "tool", chat_message("assistant", thoughts, 5)),
+                node("a2", "th", chat_message("assistant", "A cat.", 6, model_slug="gpt-5")),
             ]
         ),
     } | more

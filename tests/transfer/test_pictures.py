@@ -129,8 +129,8 @@ def test_an_html_file_says_which_picture_could_not_be_read(talk: Conversation) -
 
     page = async_to_sync(whole)()
     assert page.count("<img") == 2
-    said = "The picture <bdi>cat [0].png</bdi> could not be read, so it is not in this file."
-    assert page.index('alt="cat [0].jpg"') < page.index(said) < page.index('alt="a cat"')
+    note = "The picture <bdi>cat [0].png</bdi> could not be read, so it is not in this file."
+    assert page.index('alt="cat [0].jpg"') < page.index(note) < page.index('alt="a cat"')
 
 
 def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) -> None:

@@ -55,9 +55,9 @@ def migrate(*started: subprocess.Popen[str]) -> list[str]:
         assert each.stdin
         each.stdin.write("go\n")
         each.stdin.flush()
-    said = [each.communicate(timeout=PATIENCE)[0] for each in started]
-    assert not any(each.returncode for each in started), said
-    return said
+    outputs = [each.communicate(timeout=PATIENCE)[0] for each in started]
+    assert not any(each.returncode for each in started), outputs
+    return outputs
 
 
 def vendor(database: Database) -> str:
@@ -75,9 +75,9 @@ def test_no_send_is_refused_and_no_stream_is_cut(servers: Callable[..., Server])
     prepared = migration(server)
     with Load(job) as load:
         load.runs()
-        (said,) = migrate(prepared)
+        (output,) = migrate(prepared)
         report = load.report()
-    assert "tomorrow_indexes... OK" in said
+    assert "tomorrow_indexes... OK" in output
     (sends,) = report.probes
     streams = [*report.crowd, *sends]
     cut = [(stream.status, stream.text[-40:]) for stream in streams if not stream.complete]
@@ -110,12 +110,12 @@ def goes_on(server: Server, conversation: str) -> None:
 def test_of_two_migrations_at_once_one_migrates(servers: Callable[..., Server]) -> None:
     """The one that waits must not keep the other from building its index: PostgreSQL ends such a deadlock."""
     server = servers()
-    said = migrate(migration(server), migration(server))
-    assert sorted("tomorrow_indexes... OK" in each for each in said) == [False, True]
+    outputs = migrate(migration(server), migration(server))
+    assert sorted("tomorrow_indexes... OK" in each for each in outputs) == [False, True]
 
 
 def test_a_migration_that_was_broken_off_runs_again(servers: Callable[..., Server]) -> None:
     server = servers()
     server.database.rows("CREATE INDEX message_by_stars ON chat_message (created)")
-    (said,) = migrate(migration(server))
-    assert "tomorrow_indexes... OK" in said
+    (output,) = migrate(migration(server))
+    assert "tomorrow_indexes... OK" in output

@@ -65,15 +65,15 @@ async def ask(
     retries: RetryPolicy = QUICK,
     **more: Any,
 ) -> Reply:
-    """Through a router of its own, which retries. `more` are further fields of the `Ask`."""
+    """Through a router of its own, which retries. `more` are further fields of the `ChatRequest`."""
     messages = [{"role": "user", "content": question}]
     router = Router(
         made, lambda: Catalog([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries
     )
     reply = Reply()
     try:
-        asked = ChatRequest(messages, model, max_tokens, **more)
-        async with router.stream(asked, on_attempt=reply.attempted) as stream:
+        request = ChatRequest(messages, model, max_tokens, **more)
+        async with router.stream(request, on_attempt=reply.attempted) as stream:
             async for delta in stream:
                 reply.text += delta.text
                 reply.reasoning += delta.reasoning

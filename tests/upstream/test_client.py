@@ -42,10 +42,10 @@ async def test_without_a_conversation_there_is_no_affinity(fake: Fake) -> None:
 
 
 async def test_text_of_every_alphabet_arrives_as_it_was_written(fake: Fake) -> None:
-    said = "Grüße, 世界, שלום, 🧑‍🚀, \u2028, \x00 and \\ud83d"
+    text = "Grüße, 世界, שלום, 🧑‍🚀, \u2028, \x00 and \\ud83d"
     async with client(fake) as made:
-        await ask(made, said + "\nfake: words tokens=1")
-    assert fake.calls[0]["body"]["messages"][0]["content"].startswith(said)
+        await ask(made, text + "\nfake: words tokens=1")
+    assert fake.calls[0]["body"]["messages"][0]["content"].startswith(text)
 
 
 async def test_half_a_character_does_not_stop_a_question(fake: Fake) -> None:
@@ -182,12 +182,12 @@ async def test_the_token_is_in_no_text(
     fake: Fake, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(0)
-    said = "a secret of the person"
+    secret = "a secret of the person"
     texts: list[Any] = []
     scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
     async with client(fake, timeouts=Timeouts(first_token=0.3)) as made:
         for scenario in scenarios:
-            reply = await ask(made, f"{said}\nfake: {scenario}")
+            reply = await ask(made, f"{secret}\nfake: {scenario}")
             error: BaseException | None = reply.error
             while error is not None:
                 texts += [
@@ -200,7 +200,7 @@ async def test_the_token_is_in_no_text(
         texts += [repr(made), repr(account(fake)), str(account(fake)), repr(reply.stream)]
     texts += [record.getMessage() for record in caplog.records] + list(capfd.readouterr())
     assert texts
-    assert not [text for text in texts if "fake-token" in text or said in text]
+    assert not [text for text in texts if "fake-token" in text or secret in text]
 
 
 def test_an_error_is_told_by_its_name_alone() -> None:

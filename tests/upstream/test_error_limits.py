@@ -7,7 +7,7 @@ from tests.fake_cloudflare.errors import ERRORS
 
 
 @pytest.mark.parametrize(
-    ("said", "limits"),
+    ("message", "limits"),
     [
         (ERRORS[3030][1], ModelLimits(window=60_000)),
         (ERRORS[5021][1], ModelLimits(window=32_000)),
@@ -29,12 +29,12 @@ from tests.fake_cloudflare.errors import ERRORS
         ("This model's maximum context length is 131,072 tokens.", ModelLimits(window=131_072)),
     ],
 )
-def test_a_limit_that_is_said_is_read(said: str, limits: ModelLimits) -> None:
-    assert parse_limits(said) == limits
+def test_a_limit_that_is_said_is_read(message: str, limits: ModelLimits) -> None:
+    assert parse_limits(message) == limits
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "",
         "Sequence too long",
@@ -47,5 +47,5 @@ def test_a_limit_that_is_said_is_read(said: str, limits: ModelLimits) -> None:
         "It supports only 60000 people.",
     ],
 )
-def test_nothing_is_made_up(said: str) -> None:
-    assert parse_limits(said) == ModelLimits()
+def test_nothing_is_made_up(message: str) -> None:
+    assert parse_limits(message) == ModelLimits()

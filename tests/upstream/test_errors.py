@@ -220,8 +220,8 @@ def test_no_secret_is_in_any_text() -> None:
 
 
 def test_upstream_messages_are_short_and_for_admins_only() -> None:
-    said = "what the person asked " * 100
-    error = told(400, {"errors": [{"code": 5006, "message": f"Bad input: {said}"}]})
+    user_text = "what the person asked " * 100
+    error = told(400, {"errors": [{"code": 5006, "message": f"Bad input: {user_text}"}]})
     assert "what the person asked" not in error.message + str(error) + repr(error)
     assert 0 < len(error.detail) <= errors.MAX_DETAIL_CHARS
 

@@ -14,7 +14,7 @@ TOOL = {"type": "function", "function": {"name": "weather", "parameters": {}}}
 NAMED = {"type": "function", "function": {"name": "weather"}}
 
 
-def asked(choice: Any, *, tools: bool) -> dict[str, Any]:
+def request_body(choice: Any, *, tools: bool) -> dict[str, Any]:
     model = LlmModel("local/a", "A", window=4_096, local=True, tools=tools)
     sent = {"tools": [TOOL], "tool_choice": choice}
     return build_local_request(
@@ -25,16 +25,16 @@ def asked(choice: Any, *, tools: bool) -> dict[str, Any]:
 @pytest.mark.parametrize("choice", ["required", NAMED])
 def test_it_is_refused_by_name(choice: Any) -> None:
     with pytest.raises(UpstreamError) as raised:
-        asked(choice, tools=False)
+        request_body(choice, tools=False)
     assert (raised.value.kind, raised.value.permanent) == (ErrorKind.INVALID, True)
     assert "“tool_choice”" in raised.value.message
 
 
 @pytest.mark.parametrize("choice", ["auto", "none"])
 def test_a_free_tool_choice_is_passed_on(choice: str) -> None:
-    assert asked(choice, tools=False)["tool_choice"] == choice
+    assert request_body(choice, tools=False)["tool_choice"] == choice
 
 
 @pytest.mark.parametrize("choice", ["required", NAMED])
 def test_a_model_that_can_is_asked(choice: Any) -> None:
-    assert asked(choice, tools=True)["tool_choice"] == choice
+    assert request_body(choice, tools=True)["tool_choice"] == choice

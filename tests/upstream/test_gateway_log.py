@@ -16,7 +16,7 @@ ASKED = {"cf-aig-gateway-id": "team"}
 
 
 @pytest.mark.parametrize(
-    ("said", "passage"),
+    ("headers", "passage"),
     [
         ({}, GatewayLogRef("team")),
         (
@@ -49,9 +49,9 @@ ASKED = {"cf-aig-gateway-id": "team"}
         ({"cf-aig-step": "99999"}, GatewayLogRef("team")),
     ],
 )
-def test_a_gateways_word_is_kept_where_it_is_one(said: dict[str, str], passage: GatewayLogRef) -> None:
-    assert GatewayLogRef.from_headers(ASKED, said) == passage
-    assert GatewayLogRef.from_headers({}, said) == NOWHERE
+def test_a_gateways_word_is_kept_where_it_is_one(headers: dict[str, str], passage: GatewayLogRef) -> None:
+    assert GatewayLogRef.from_headers(ASKED, headers) == passage
+    assert GatewayLogRef.from_headers({}, headers) == NOWHERE
 
 
 async def test_a_reply_says_how_it_came(fake: Fake) -> None:

@@ -23,12 +23,12 @@ AT_ONCE = PATIENCE / 2  # seconds: less than anything else would be waited for, 
 
 
 class Server:
-    """Answers every connection with these pieces and closes it, or keeps it open. `asked` counts them."""
+    """Answers every connection with these pieces and closes it, or keeps it open. `requests` counts them."""
 
     def __init__(self, pieces: tuple[bytes, ...], pause: float = 0.0, stay: bool = False) -> None:
         self._pieces, self._pause, self._stay = pieces, pause, stay
         self._tasks: set[asyncio.Task[None]] = set()
-        self.asked = 0
+        self.requests = 0
 
     async def __aenter__(self) -> "Server":
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
@@ -47,7 +47,7 @@ class Server:
 
     async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        self.asked += 1
+        self.requests += 1
         try:
             for piece in self._pieces:
                 writer.write(piece)
@@ -62,39 +62,39 @@ class Server:
                 await writer.wait_closed()
 
 
-async def answered(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Reply, int]:
+async def served_reply(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Reply, int]:
     """Return the client's reading of these bytes, and the number of its requests."""
     async with Server(pieces, pause, stay) as server:
         made = Client(server.account, None, timeouts=LONG, read_interval=0.01)
         reply = await ask(made, "hello")
         await made.aclose()
-        return reply, server.asked
+        return reply, server.requests
 
 
 async def test_a_body_that_ends_with_its_connection_is_read() -> None:
-    reply, _ = await answered(STREAM + b"\r\n" + SAID + DONE)
+    reply, _ = await served_reply(STREAM + b"\r\n" + SAID + DONE)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
 
 
 async def test_without_done_and_reason_such_an_end_is_no_end() -> None:
-    reply, _ = await answered(STREAM + b"\r\n" + SAID)
+    reply, _ = await served_reply(STREAM + b"\r\n" + SAID)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, False)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 async def test_bytes_may_come_in_any_pieces(size: int) -> None:
     whole = STREAM + b"\r\n" + 'data: {"response":"Grüße 🧑‍🚀 世界"}\r\n\r\n'.encode() + DONE
-    reply, _ = await answered(*(whole[i : i + size] for i in range(0, len(whole), size)))
+    reply, _ = await served_reply(*(whole[i : i + size] for i in range(0, len(whole), size)))
     assert (reply.text, reply.error) == ("Grüße 🧑‍🚀 世界", None)
 
 
 async def test_compression_that_nobody_asked_for_is_undone() -> None:
-    reply, _ = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE))
+    reply, _ = await served_reply(STREAM + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE))
     assert (reply.text, reply.error) == ("one two", None)
 
 
 async def test_garbage_in_place_of_compression_is_an_error() -> None:
-    reply, calls = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\nno gzip at all")
+    reply, calls = await served_reply(STREAM + b"Content-Encoding: gzip\r\n\r\nno gzip at all")
     assert (reply.text, calls) == ("", 3)
     assert reply.kind in {ErrorKind.INTERRUPTED, ErrorKind.UNAVAILABLE}
 
@@ -110,38 +110,38 @@ async def test_garbage_in_place_of_compression_is_an_error() -> None:
     ],
 )
 async def test_a_response_that_is_no_http_is_unavailable(garbage: bytes) -> None:
-    reply, calls = await answered(garbage)
+    reply, calls = await served_reply(garbage)
     assert (reply.kind, calls) == (ErrorKind.UNAVAILABLE, 3)
 
 
 async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
-    reply, calls = await answered(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
+    reply, calls = await served_reply(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
     assert (reply.kind, calls) == (ErrorKind.AUTH, 1)
 
 
 async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion_stream, "ERROR_READ_SECONDS", 0.1)
     began = time.monotonic()
-    reply, calls = await answered(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
+    reply, calls = await served_reply(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
     assert (reply.kind, calls) == (ErrorKind.NOT_PERMITTED, 1)
     assert time.monotonic() - began < AT_ONCE
 
 
 async def test_a_streams_empty_answer_is_asked_for_whole() -> None:
     empty = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"result":{}}'
-    reply, calls = await answered(empty)
+    reply, calls = await served_reply(empty)
     assert (reply.text, reply.error, calls) == ("", None, 2)
 
 
 async def test_nobodys_word_is_taken_for_a_gateways() -> None:
-    reply, _ = await answered(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
+    reply, _ = await served_reply(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
     assert (reply.stream.request_id, reply.stream.gateway_log_ref) == ("ray", NO_GATEWAY)
 
 
 async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion_stream, "ERROR_READ_SECONDS", PATIENCE)
     began = time.monotonic()
-    reply, _ = await answered(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
+    reply, _ = await served_reply(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
     assert reply.kind is ErrorKind.NOT_PERMITTED
     assert time.monotonic() - began < AT_ONCE
 
@@ -149,7 +149,7 @@ async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.Mon
 async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", PATIENCE)
     began = time.monotonic()
-    reply, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
+    reply, _ = await served_reply(STREAM + b"\r\n" + SAID + DONE, stay=True)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
     assert time.monotonic() - began < AT_ONCE
 
@@ -160,7 +160,7 @@ async def test_behind_the_finish_reason_nothing_is_waited_for_long(
 ) -> None:
     monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", 0.3)
     began = time.monotonic()
-    reply, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
+    reply, _ = await served_reply(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
     assert time.monotonic() - began < AT_ONCE
 
@@ -168,17 +168,17 @@ async def test_behind_the_finish_reason_nothing_is_waited_for_long(
 async def test_a_cut_behind_the_finish_reason_cuts_nothing() -> None:
     body = SAID + FINISHED
     chunk = b"%x\r\n%b\r\n" % (len(body), body)
-    reply, _ = await answered(STREAM + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)
+    reply, _ = await served_reply(STREAM + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
 
 
 async def test_the_last_event_may_lack_its_blank_line() -> None:
-    reply, _ = await answered(STREAM + b"\r\n" + SAID + b"data: [DONE]")
+    reply, _ = await served_reply(STREAM + b"\r\n" + SAID + b"data: [DONE]")
     assert (reply.text, reply.stream.complete) == ("one two", True)
 
 
 async def test_headers_of_any_size_are_not_kept() -> None:
-    reply, _ = await answered(STREAM + b"X-Big: " + b"x" * 1_000_000 + b"\r\n\r\n" + SAID + DONE)
+    reply, _ = await served_reply(STREAM + b"X-Big: " + b"x" * 1_000_000 + b"\r\n\r\n" + SAID + DONE)
     assert reply.kind is ErrorKind.UNAVAILABLE
 
 
@@ -203,4 +203,4 @@ async def test_a_token_is_called_bad_only_by_cloudflare(
         made = Client(server.account, None)
         assert await made.verify() is accepted
         await made.aclose()
-        assert 1 <= server.asked <= 2
+        assert 1 <= server.requests <= 2

@@ -68,9 +68,9 @@ def test_the_body_holds_what_the_model_knows_and_nothing_else(model: str) -> Non
 
 @pytest.mark.parametrize("model", [name for name in BODIES if not name.startswith("local/")])
 async def test_the_body_holds_the_sent_parameters(fake, model: str) -> None:
-    asked = MODELS[model]
+    llm_model = MODELS[model]
     async with client(fake) as made:
-        await ask(made, "Hello", asked, max_tokens=70, user_parameters=EVERYTHING)
+        await ask(made, "Hello", llm_model, max_tokens=70, user_parameters=EVERYTHING)
     [call] = runs(fake)
     messages = [{"role": "user", "content": "Hello"}]
     assert call["body"] == {"messages": messages, "max_tokens": 70, "stream": True} | BODIES[model]
@@ -156,16 +156,16 @@ def test_a_new_value_replaces_and_null_resets() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_chosen_budget_may_be_larger_than_the_usual_one(model: str) -> None:
-    asked, question = MODELS[model], [{"role": "user", "content": "Hello"}]
+    llm_model, question = MODELS[model], [{"role": "user", "content": "Hello"}]
     assert (
-        token_budget.fit(question, asked).max_tokens
-        == token_budget.default_max_tokens(asked)
-        <= token_budget.max_tokens_limit(asked)
+        token_budget.fit(question, llm_model).max_tokens
+        == token_budget.default_max_tokens(llm_model)
+        <= token_budget.max_tokens_limit(llm_model)
     )
-    assert token_budget.fit(question, asked, 10).max_tokens == 10
+    assert token_budget.fit(question, llm_model, 10).max_tokens == 10
     assert token_budget.fit(
-        question, asked, parameters.MAX_TOKENS
-    ).max_tokens == token_budget.max_tokens_limit(asked)
+        question, llm_model, parameters.MAX_TOKENS
+    ).max_tokens == token_budget.max_tokens_limit(llm_model)
 
 
 def test_api_fields_are_renamed_for_the_model() -> None:

@@ -121,7 +121,9 @@ async def test_bytes_are_read_when_the_request_is_sent() -> None:
     }
 
 
-async def asked(made: Client, model: LlmModel, *fallbacks: LlmModel, parts: list[Any] | None = None) -> str:
+async def ask_with_picture(
+    made: Client, model: LlmModel, *fallbacks: LlmModel, parts: list[Any] | None = None
+) -> str:
     """Ask with a picture, and return the reply's text."""
     catalog = Catalog([model, *fallbacks], model.id)
     router = Router(
@@ -140,7 +142,7 @@ async def asked(made: Client, model: LlmModel, *fallbacks: LlmModel, parts: list
 async def test_workers_ai_gets_data_urls(fake: Fake, id_: str) -> None:
     made = Client(account(fake), None, read_interval=0.01, load_pictures=load)
     try:
-        assert "I see 1 picture" in await asked(made, replace(SEEING, id=id_, window=20_000))
+        assert "I see 1 picture" in await ask_with_picture(made, replace(SEEING, id=id_, window=20_000))
     finally:
         await made.aclose()
     (call,) = runs(fake)
@@ -152,7 +154,7 @@ async def test_workers_ai_gets_data_urls(fake: Fake, id_: str) -> None:
 async def test_model_that_cannot_see_is_sent_text(fake: Fake) -> None:
     made = Client(account(fake), None, read_interval=0.01, load_pictures=load)
     try:
-        assert "[picture: a cat]" in await asked(made, BLIND)
+        assert "[picture: a cat]" in await ask_with_picture(made, BLIND)
     finally:
         await made.aclose()
 
@@ -163,7 +165,7 @@ async def test_operators_own_server_gets_the_same_parts() -> None:
         endpoint = Endpoint(f"{other.url}/v1", ENDPOINT_KEY)
         made = Client(None, None, endpoint=endpoint, read_interval=0.01, load_pictures=load)
         try:
-            await asked(made, model, parts=["fake: openai tokens=2", CAT])
+            await ask_with_picture(made, model, parts=["fake: openai tokens=2", CAT])
         finally:
             await made.aclose()
         (call,) = runs(other)
@@ -176,7 +178,7 @@ async def test_no_fallback_answers_without_having_seen_the_picture(fake: Fake) -
     made = Client(account(fake), None, read_interval=0.01, load_pictures=load)
     question = f"fake for {SEEING.id.rpartition('/')[2]}: status code=3040"
     try:
-        await asked(made, SEEING, blind, seeing, parts=[question, CAT])
+        await ask_with_picture(made, SEEING, blind, seeing, parts=[question, CAT])
     finally:
         await made.aclose()
     assert {call["path"].rpartition("/")[2] for call in runs(fake)} == {
@@ -192,7 +194,7 @@ async def test_body_that_is_too_large_is_an_error_that_is_not_retried(fake: Fake
     made = Client(account(fake), None, read_interval=0.01, load_pictures=huge)
     try:
         with pytest.raises(UpstreamError) as refused:
-            await asked(made, SEEING)
+            await ask_with_picture(made, SEEING)
     finally:
         await made.aclose()
     assert refused.value.kind is ErrorKind.TOO_LONG

@@ -25,8 +25,8 @@ def read(*chunks: bytes, **options: bool) -> Reply:
     events = [event for chunk in chunks for event in decoder.feed(chunk)] + decoder.close()
     deltas = [delta for event in events if (delta := reader.read(event))]
     deltas.append(reader.flush() or Delta())
-    said = [delta.finish_reason for delta in deltas if delta.finish_reason]
-    assert reader.finish_reason == (said[-1] if said else "")
+    reasons = [delta.finish_reason for delta in deltas if delta.finish_reason]
+    assert reader.finish_reason == (reasons[-1] if reasons else "")
     text = "".join(delta.text for delta in deltas)
     reasoning = "".join(delta.reasoning for delta in deltas)
     return Reply(text, reasoning, reader.finish_reason, reader.done, reader.usage, reader.tool_calls)

@@ -181,7 +181,7 @@ class TestWholeAnswers:
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("sent", "reason"),
     [
         ("stop", "stop"),
         ("LENGTH", "length"),
@@ -196,8 +196,8 @@ class TestWholeAnswers:
         (7, ""),
     ],
 )
-def test_finish_reasons_are_said_in_one_way(said, reason):
-    assert read(frames({"finish_reason": said})).finish_reason == reason
+def test_finish_reasons_are_said_in_one_way(sent, reason):
+    assert read(frames({"finish_reason": sent})).finish_reason == reason
 
 
 def test_only_the_first_choice_becomes_text():

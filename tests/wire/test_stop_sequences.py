@@ -7,8 +7,8 @@ from chat.wire.stop_sequences import StopSequences
 
 def read(pieces: list[str], *stops: str) -> tuple[str, bool]:
     cutter = StopSequences(stops)
-    said = "".join(cutter.add(piece) for piece in pieces)
-    return said + cutter.flush(), cutter.found
+    text = "".join(cutter.add(piece) for piece in pieces)
+    return text + cutter.flush(), cutter.found
 
 
 @pytest.mark.parametrize(

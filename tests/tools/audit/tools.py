@@ -68,14 +68,16 @@ def _pa11y(look: Look, view: dict[str, Any]) -> list[str]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pa11y.json"
         path.write_text(json.dumps(config))
-        said = _run("pa11y", "--reporter", "json", "--config", str(path), look.url, codes=(0, 2))
-    return [f"{one['code']} {one['message']} {one['selector']} {one['context']}" for one in json.loads(said)]
+        output = _run("pa11y", "--reporter", "json", "--config", str(path), look.url, codes=(0, 2))
+    return [
+        f"{one['code']} {one['message']} {one['selector']} {one['context']}" for one in json.loads(output)
+    ]
 
 
 def measured(look: Look) -> Report:
     """A visit on Lighthouse's slow phone."""
     skipped = [f"--skip-audits={','.join(look.accepted)}"] if look.accepted else []
-    said = json.loads(
+    report = json.loads(
         _run(
             "lighthouse",
             look.url,
@@ -88,10 +90,10 @@ def measured(look: Look) -> Report:
             f"--chrome-flags={' '.join(FLAGS)}",
         )
     )
-    if "runtimeError" in said:
-        raise AuditError(f"Lighthouse on {look.name}: {said['runtimeError']['message']}")
-    value = {name: said["audits"][name].get("numericValue", 0.0) for name in said["audits"]}
-    seen = said["audits"]["metrics"]["details"]["items"][0]
+    if "runtimeError" in report:
+        raise AuditError(f"Lighthouse on {look.name}: {report['runtimeError']['message']}")
+    value = {name: report["audits"][name].get("numericValue", 0.0) for name in report["audits"]}
+    seen = report["audits"]["metrics"]["details"]["items"][0]
     first, largest = (seen[f"observed{name}ContentfulPaint"] for name in ("First", "Largest"))
     return Report(
         value["first-contentful-paint"],
@@ -99,14 +101,14 @@ def measured(look: Look) -> Report:
         first == largest,
         value["total-blocking-time"],
         value["cumulative-layout-shift"],
-        tuple(round(100 * (said["categories"][name]["score"] or 0)) for name in CATEGORIES),
-        tuple(_failed(said)),
+        tuple(round(100 * (report["categories"][name]["score"] or 0)) for name in CATEGORIES),
+        tuple(_failed(report)),
     )
 
 
-def _failed(said: dict[str, Any]) -> list[str]:
-    references = [ref for name in CATEGORIES for ref in said["categories"][name]["auditRefs"]]
-    audits = [said["audits"][name] for name in sorted({ref["id"] for ref in references if ref["weight"]})]
+def _failed(report: dict[str, Any]) -> list[str]:
+    references = [ref for name in CATEGORIES for ref in report["categories"][name]["auditRefs"]]
+    audits = [report["audits"][name] for name in sorted({ref["id"] for ref in references if ref["weight"]})]
     low = [one for one in audits if one["score"] is not None and one["score"] < 0.9]
     return [f"{one['id']}: {one['title']}" for one in low]
 

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 import uvloop
 
 from .process import Process
-from .recorder import Recorder, ask
+from .recorder import Recorder, start_recording
 from .targets import Target, Words
 from .transcript import Transcript
 
@@ -46,7 +46,9 @@ class Report:
 
 async def perform(job: Job, parent: Connection) -> Report:
     """Do the job; say "running" to the parent when every stream of the crowd has had text."""
-    starts = (ask(job.target, job.question, job.over * n / job.streams) for n in range(job.streams))
+    starts = (
+        start_recording(job.target, job.question, job.over * n / job.streams) for n in range(job.streams)
+    )
     crowd = await asyncio.gather(*starts)
     await asyncio.gather(*(recorder.runs for recorder in crowd))
     parent.send("running")
@@ -72,7 +74,7 @@ async def _probe(job: Job, crowd: list[Recorder]) -> list[list[Recorder]]:
             await asyncio.sleep(job.pause)
             if any(recorder.ended.done() for recorder in crowd):
                 return found
-            recorder = await ask(target, job.probe)
+            recorder = await start_recording(target, job.probe)
             await recorder.runs
             recorders.append(recorder)
     return found

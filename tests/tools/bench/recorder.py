@@ -58,7 +58,7 @@ class Recorder(asyncio.Protocol):
         return self._reader.transcript
 
 
-async def ask(target: Target, question: Words, wait: float = 0.0) -> Recorder:
+async def start_recording(target: Target, question: Words, wait: float = 0.0) -> Recorder:
     if wait:
         await asyncio.sleep(wait)
     address = urlsplit(target.url)

@@ -102,8 +102,8 @@ class Stage:
 
     def _text(self, tokens: int) -> str:
         if tokens not in self._texts:
-            said = run(Job(self.direct, Words(tokens), 1)).crowd[0]
-            if not (said.complete and said.text):
-                raise IncompleteError(f"the fake upstream does not answer: {said}")
-            self._texts[tokens] = said.text
+            transcript = run(Job(self.direct, Words(tokens), 1)).crowd[0]
+            if not (transcript.complete and transcript.text):
+                raise IncompleteError(f"the fake upstream does not answer: {transcript}")
+            self._texts[tokens] = transcript.text
         return self._texts[tokens]

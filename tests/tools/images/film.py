@@ -16,7 +16,7 @@ from tests.fake_cloudflare import frames
 from tests.rendering.page import Tree, patched
 from tests.tools.images.frame import save, save_film
 from tests.tools.images.prompter import ALL
-from tests.tools.images.said import RAIN, RAIN_SAID
+from tests.tools.images.sample_replies import RAIN, RAIN_SAID
 from tests.tools.images.stage import SHARP, Stage
 
 SIZE = (760, 650)

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Feedback, Message, User
 from tests.admin.seed import run_of
-from tests.tools.images.said import ROUTER, ROUTER_SAID, UPDATE, UPDATE_SAID
+from tests.tools.images.sample_replies import ROUTER, ROUTER_SAID, UPDATE, UPDATE_SAID
 
 GLM, GEMMA, OSS = "@cf/zai-org/glm-4.7-flash", "@cf/google/gemma-4-26b-a4b-it", "@cf/openai/gpt-oss-120b"
 UNREAD = "Along the Danube by bike"
@@ -44,14 +44,16 @@ def talk(owner: str, title: str, model: str, begun: datetime, turns: list[tuple[
     user = User.objects.get(username=owner)
     made = Conversation.objects.create(user=user, title=title, model=model, created=begun)
     last, at = None, begun
-    for number, (asked, said) in enumerate(turns):
+    for number, (question_text, reply_text) in enumerate(turns):
         at = begun + number * timedelta(minutes=3)
-        question = Message.objects.create(conversation=made, role="user", text=asked, parent=last, created=at)
+        question = Message.objects.create(
+            conversation=made, role="user", text=question_text, parent=last, created=at
+        )
         last = Message.objects.create(
-            conversation=made, role="assistant", text=said, parent=question, model=model,
+            conversation=made, role="assistant", text=reply_text, parent=question, model=model,
             created=at + timedelta(milliseconds=1),
         )  # fmt: skip
-        words = len(said.split())
+        words = len(reply_text.split())
         used = {"prompt_tokens": 40 + 90 * number, "completion_tokens": words * 4 // 3}
         run_of(last, at, finished=at + timedelta(seconds=0.4 + words * 0.02), **used).save()
     seen = begun if title == UNREAD else timezone.now()

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage
 from tests.tools.images.frame import save
-from tests.tools.images.said import BREAD, SAVING
+from tests.tools.images.sample_replies import BREAD, SAVING
 from tests.tools.images.stage import Stage
 
 DESK = (1180, 884)

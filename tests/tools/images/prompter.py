@@ -5,7 +5,7 @@ import sys
 
 from tests.fake_cloudflare import frames
 from tests.fake_cloudflare.run import Run
-from tests.tools.images.said import ANSWERS
+from tests.tools.images.sample_replies import REPLIES
 
 PACE = 0.012  # seconds a word, about what Workers AI needs
 POLL = 0.005  # seconds
@@ -21,7 +21,7 @@ class Prompter:
     async def play(self, run: Run) -> None:
         """Play the texts of the pictures, in place of the fake's scenarios."""
         run.open()
-        words = frames.tokens_of(ANSWERS[run.question].rstrip())
+        words = frames.tokens_of(REPLIES[run.question].rstrip())
         opening, *rest = frames.catalog(words, run.prompt_tokens)
         run.connection.write(opening)
         for number, piece in enumerate(rest, 1):

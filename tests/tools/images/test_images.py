@@ -15,7 +15,7 @@ from tests.fake_cloudflare.run import SCENARIOS
 from tests.support.databases import ROOT
 from tests.tools.images import ICONS, MADE, PICTURES, __main__  # noqa: F401 - has imported all that makes them
 from tests.tools.images.icons import SIZES
-from tests.tools.images.said import SAVING_SAID
+from tests.tools.images.sample_replies import SAVING_SAID
 
 ROW = re.compile(r"^\| (\d+) \| €(\S+) \| €(\S+) \| €(\S+) \|$", re.MULTILINE)
 

@@ -116,8 +116,8 @@ def run(stage: Stage, kind: str, load: Load, tokens: int, front: str) -> Counter
         site.start()
         crowd, assets = asyncio.run(scenario(site, load, tokens))
         judge(site, crowd, assets)
-        asked = sum(bool(viewer.question) for viewer in crowd.viewers)
-        crowd.counts["calls doubled"] = max(0, calls(stage) - asked)
+        questions = sum(bool(viewer.question) for viewer in crowd.viewers)
+        crowd.counts["calls doubled"] = max(0, calls(stage) - questions)
         if "Traceback" in site.log():
             print(site.log()[-4000:], file=sys.stderr)
         return crowd.counts

@@ -48,19 +48,19 @@ class Crowd:
                     group.create_task(viewer.watch())
                     return viewer
 
-                async def follow(asked: Viewer) -> None:
-                    await asked.known.wait()
-                    add(Viewer(fresh, self.counts, run=asked.run))
+                async def follow(viewer: Viewer) -> None:
+                    await viewer.known.wait()
+                    add(Viewer(fresh, self.counts, run=viewer.run))
 
                 for number in range(load.uploads):
                     http = people[number % len(people)]
 
-                    def ask(model: str, file: str, http=http) -> Viewer:  # type: ignore[no-untyped-def]
+                    def start_viewer(model: str, file: str, http=http) -> Viewer:  # type: ignore[no-untyped-def]
                         return add(
                             Viewer(http, self.counts, SHORT, fields={"model": model, "attachments": [file]})
                         )
 
-                    uploaders.append(Uploader(http, self.counts, ask))
+                    uploaders.append(Uploader(http, self.counts, start_viewer))
                     group.create_task(uploaders[-1].work(enough, number))
                 for _ in range(load.streams // 2):
                     question = f"fake: words tokens={tokens} delay={TOKEN_SECONDS}"

@@ -71,11 +71,13 @@ class Site:
 
     def reload(self) -> None:
         """Have the workers replaced, and wait until the new ones serve."""
-        said = self.log().count("The old ones go on.")
+        failures = self.log().count("The old ones go on.")
         before = self._pids()
         self._process.send_signal(signal.SIGHUP)
-        self._wait(lambda: len(self._pids() - before) >= self._workers or self.log().count("go on.") > said)
-        if self.log().count("The old ones go on.") > said:
+        self._wait(
+            lambda: len(self._pids() - before) >= self._workers or self.log().count("go on.") > failures
+        )
+        if self.log().count("The old ones go on.") > failures:
             raise RuntimeError(self.log()[-2000:])
 
     def upgrade(self) -> None:

@@ -12,19 +12,19 @@ from .viewers import client
 
 async def test_a_file_arrives_and_stays_until_it_is_lost(server: Server) -> None:
     counts: Counter[str] = Counter()
-    asked: list[tuple[str, str]] = []
+    accepted: list[tuple[str, str]] = []
     enough = asyncio.Event()
 
-    def ask(model: str, file: str) -> None:
-        asked.append((model, file))
+    def on_accepted(model: str, file: str) -> None:
+        accepted.append((model, file))
         enough.set()
 
     async with client(server.url, kept=True) as http:
-        uploader = Uploader(http, counts, ask, seconds=0.1)
+        uploader = Uploader(http, counts, on_accepted, seconds=0.1)
         await uploader.work(enough, 0)
         await uploader.look()
         assert counts == Counter(uploads=1, **{"files lost": 0})
-        assert [url for url, _ in uploader.accepted] == [f"/attachments/{asked[0][1]}/"]
+        assert [url for url, _ in uploader.accepted] == [f"/attachments/{accepted[0][1]}/"]
         await http.delete(uploader.accepted[0][0])
         await uploader.look()
     assert counts["files lost"] == 1

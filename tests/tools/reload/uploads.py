@@ -46,11 +46,11 @@ def picture(number: int) -> File:
 
 @dataclass(slots=True)
 class Uploader:
-    """One person who adds a file after the other, and asks about each; `ask` gets its model and its id."""
+    """One person who adds a file after the other. `on_accepted` gets a model and the id, to ask about it."""
 
     http: httpx.AsyncClient
     counts: Counter[str]
-    ask: Callable[[str, str], object]
+    on_accepted: Callable[[str, str], object]
     seconds: float = UPLOAD_SECONDS
     accepted: list[tuple[str, File]] = field(default_factory=list)  # with its address
 
@@ -85,7 +85,7 @@ class Uploader:
         if response.status_code == 201:
             told = response.json()
             self.accepted.append((told["url"], file))
-            self.ask(SEEING, str(uuid.UUID(told["id"])))
+            self.on_accepted(SEEING, str(uuid.UUID(told["id"])))
         elif response.status_code in (429, 503) and "Retry-After" in response.headers:
             self.counts["uploads to be tried again"] += 1
         else:

@@ -119,10 +119,10 @@ async def test_cache_per_user_if_the_setting_says_so(fake: Fake) -> None:
 
 async def test_a_header_carries_nothing_of_what_was_typed(fake: Fake) -> None:
     gateway = Gateway("g", cache_ttl=600, cache_per_person=True, log_payloads=True, cost=(1, 1))
-    said = "a secret of the person\r\nx-evil: 1"
-    await ask_through(gateway, fake, f"{said}\n{WORDS}", metadata=LABELS, session_affinity="a")
+    secret = "a secret of the person\r\nx-evil: 1"
+    await ask_through(gateway, fake, f"{secret}\n{WORDS}", metadata=LABELS, session_affinity="a")
     (call,) = runs(fake)
-    assert said in call["body"]["messages"][0]["content"]
+    assert secret in call["body"]["messages"][0]["content"]
     assert not [text for text in [*call["headers"].values(), call["path"]] if "secret" in text]
     assert "x-evil" not in call["headers"]
     assert call["path"].endswith(MODEL.id)

@@ -91,17 +91,17 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
     """The same seed writes the same reply, another one another; each end of each range is taken."""
     made = Client(None, model)
 
-    async def said(**chosen: parameters.Value) -> str:
+    async def reply_text(**chosen: parameters.Value) -> str:
         reply = await ask(made, "Name three animals.", model.model, max_tokens=20, user_parameters=chosen)
         assert reply.error is None
         return reply.text
 
-    seven = await said(temperature=2, seed=7)
-    assert await said(temperature=2, seed=7) == seven
-    assert await said(temperature=2, seed=8) != seven
-    assert await said(temperature=2, top_k=1) == await said(temperature=0)
+    seven = await reply_text(temperature=2, seed=7)
+    assert await reply_text(temperature=2, seed=7) == seven
+    assert await reply_text(temperature=2, seed=8) != seven
+    assert await reply_text(temperature=2, top_k=1) == await reply_text(temperature=0)
     for side in ("minimum", "maximum"):
-        assert await said(
+        assert await reply_text(
             **{each.name: getattr(each, side) for each in parameters.supported_parameters(model.model)}
         )
     await made.aclose()
@@ -112,8 +112,8 @@ async def test_default_sampling_keeps_it_from_loops(model: LocalModel) -> None:
     await model.start()
     headers = {"Authorization": f"Bearer {model.key}"}
     async with httpx.AsyncClient(base_url=model.base_url, headers=headers, timeout=60) as http:
-        asked = {"prompt": "Hello", "n_predict": 1, "top_p": 0.5}
-        used = (await http.post("/completion", json=asked)).json()["generation_settings"]
+        body = {"prompt": "Hello", "n_predict": 1, "top_p": 0.5}
+        used = (await http.post("/completion", json=body)).json()["generation_settings"]
     assert used["top_p"] == pytest.approx(0.5)
     assert used["temperature"] == pytest.approx(0.2)
     assert used["repeat_penalty"] == pytest.approx(1.1)
@@ -327,9 +327,9 @@ class TestCheck:
     def test_a_file_that_is_no_model(self, tmp_path: Path, data: bytes, why: str) -> None:
         file = tmp_path / "model.gguf"
         file.write_bytes(data)
-        said = refused(file)
-        assert "no GGUF model" in said
-        assert why in said
+        error_text = refused(file)
+        assert "no GGUF model" in error_text
+        assert why in error_text
 
     def test_a_model_that_only_reads(self, tmp_path: Path) -> None:
         file = tmp_path / "embed.gguf"

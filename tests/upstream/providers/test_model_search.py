@@ -217,7 +217,7 @@ def test_a_model_comes_back_from_json_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "efforts"),
+    ("levels", "efforts"),
     [
         ("Off, Low, High, Max", ("none", "low", "high", "max")),
         ("high", ("high",)),
@@ -226,7 +226,9 @@ def test_a_model_comes_back_from_json_as_it_was() -> None:
         ("true", ()),
     ],
 )
-async def test_levels_of_thinking_may_be_plain_words(fake: Fake, said: str, efforts: tuple[str, ...]) -> None:
-    fake.lists.models = [record(NEW, reasoning_effort=said)]
+async def test_levels_of_thinking_may_be_plain_words(
+    fake: Fake, levels: str, efforts: tuple[str, ...]
+) -> None:
+    fake.lists.models = [record(NEW, reasoning_effort=levels)]
     model = (await found(fake))[NEW]
     assert (model.efforts, model.reasoning) == (efforts, bool(efforts))

@@ -50,13 +50,13 @@ async def both(
         await made.aclose()
 
 
-async def asked(made: Client, model: LlmModel, question: str = WORDS) -> Reply:
+async def ask_labelled(made: Client, model: LlmModel, question: str = WORDS) -> Reply:
     return await ask(made, question, model, session_affinity="a", metadata=LABELS, max_tokens=77)
 
 
 async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, other: Fake) -> None:
     async with both(fake, other, gateway=Gateway("team", cache_ttl=60)) as made:
-        reply = await asked(made, THIRD)
+        reply = await ask_labelled(made, THIRD)
     (call,) = runs(fake)
     assert (call["method"], call["path"]) == ("POST", "/client/v4/accounts/acc/ai/v1/chat/completions")
     assert call["body"] == {
@@ -80,8 +80,8 @@ async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, 
 
 async def test_without_a_named_gateway_the_default_one_is_used(fake: Fake, other: Fake) -> None:
     async with both(fake, other) as made:
-        await asked(made, THIRD)
-        await asked(made, MODEL)
+        await ask_labelled(made, THIRD)
+        await ask_labelled(made, MODEL)
     through, direct = runs(fake)
     assert through["headers"]["cf-aig-gateway-id"] == "default"
     assert through["headers"]["cf-aig-collect-log-payload"] == "false"
@@ -90,7 +90,7 @@ async def test_without_a_named_gateway_the_default_one_is_used(fake: Fake, other
 
 async def test_the_operators_server_is_asked_as_openai_documents(fake: Fake, other: Fake) -> None:
     async with both(fake, other, gateway=Gateway("team")) as made:
-        reply = await asked(made, SMALL)
+        reply = await ask_labelled(made, SMALL)
     (call,) = other.calls
     assert (call["method"], call["path"]) == ("POST", "/v1/chat/completions")
     assert call["body"] == {
@@ -116,13 +116,13 @@ async def test_openais_own_server_is_told_the_limit_by_its_newer_name() -> None:
 
 async def test_a_server_that_needs_no_key_gets_none(fake: Fake, other: Fake) -> None:
     async with both(fake, other, key="") as made:
-        await asked(made, SMALL)
+        await ask_labelled(made, SMALL)
     assert "authorization" not in other.calls[0]["headers"]
 
 
 async def test_a_whole_answer_is_asked_for_without_options_of_a_stream(fake: Fake, other: Fake) -> None:
     async with both(fake, other) as made:
-        await asked(made, SMALL, "fake: json shape=empty")
+        await ask_labelled(made, SMALL, "fake: json shape=empty")
     assert [call["body"]["stream"] for call in other.calls] == [True, False]
     assert ["stream_options" in call["body"] for call in other.calls] == [True, False]
 
@@ -134,9 +134,9 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
     async with both(fake, other, gateway=Gateway("team")) as made:
         for way in WAYS:
             for model in (MODEL, THIRD, SMALL):
-                await asked(made, model, f"fake: {way.format(model=model.name.replace('/', '-'))}")
+                await ask_labelled(made, model, f"fake: {way.format(model=model.name.replace('/', '-'))}")
         await made.verify()
-        await made.send_feedback((await asked(made, THIRD)).stream.gateway_log_ref, True)
+        await made.send_feedback((await ask_labelled(made, THIRD)).stream.gateway_log_ref, True)
     for server, own, foreign in ((fake, TOKEN, ENDPOINT_KEY), (other, ENDPOINT_KEY, TOKEN)):
         assert len(server.calls) > len(WAYS)
         for call in server.calls:
@@ -152,16 +152,18 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
 async def test_a_redirect_is_never_followed(fake: Fake, other: Fake, model: LlmModel, http: int) -> None:
     served, stranger = (fake, other) if model is THIRD else (other, fake)
     async with both(fake, other) as made:
-        reply = await asked(made, model, f"fake: redirect http={http} to={stranger.url}/v1/chat/completions")
+        reply = await ask_labelled(
+            made, model, f"fake: redirect http={http} to={stranger.url}/v1/chat/completions"
+        )
     assert (reply.kind, len(served.calls), stranger.calls) == (ErrorKind.UNAVAILABLE, 1, [])
 
 
 async def test_its_errors_do_not_name_cloudflare(fake: Fake, other: Fake) -> None:
     async with both(fake, other, key="wrong") as made:
-        refused = (await asked(made, SMALL)).error
+        refused = (await ask_labelled(made, SMALL)).error
     async with both(fake, other) as made:
-        blocked = (await asked(made, SMALL, "fake: status code=2016")).error
-        at_cloudflare = (await asked(made, THIRD, "fake: status code=10000")).error
+        blocked = (await ask_labelled(made, SMALL, "fake: status code=2016")).error
+        at_cloudflare = (await ask_labelled(made, THIRD, "fake: status code=10000")).error
     assert refused is not None
     assert blocked is not None
     assert at_cloudflare is not None
@@ -173,7 +175,7 @@ async def test_its_errors_do_not_name_cloudflare(fake: Fake, other: Fake) -> Non
 async def test_gateway_retries_cover_only_its_own_models(fake: Fake, other: Fake) -> None:
     async with both(fake, other, gateway=Gateway("team", max_attempts=3)) as made:
         for model in (THIRD, SMALL):
-            await asked(made, model, "fake: status code=7009")
+            await ask_labelled(made, model, "fake: status code=7009")
     assert (len(runs(fake)), len(other.calls)) == (1, 3)
 
 

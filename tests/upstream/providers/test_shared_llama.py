@@ -56,8 +56,8 @@ def worker(site: Site, bundled: Path) -> Iterator[Callable[[], LocalModel]]:
 async def status(model: LocalModel) -> int:
     headers = {"Authorization": f"Bearer {model.key}"}
     async with httpx.AsyncClient(base_url=model.base_url, trust_env=False, timeout=60) as http:
-        asked = {"messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 2}
-        return (await http.post("/v1/chat/completions", json=asked, headers=headers)).status_code
+        body = {"messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 2}
+        return (await http.post("/v1/chat/completions", json=body, headers=headers)).status_code
 
 
 async def test_it_is_started_once_and_outlives_its_starter(

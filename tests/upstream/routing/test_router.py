@@ -39,9 +39,9 @@ PATIENT = Timeouts()
 
 
 @dataclass
-class Said:
+class RoutedReply:
     model: LlmModel  # that answered, else the one that was asked
-    because: str = ""
+    fallback_reason: str = ""
     complete: bool = False
     request_id: str = ""
     text: str = ""
@@ -53,7 +53,7 @@ class Said:
 
 
 @asynccontextmanager
-async def asker(
+async def open_router(
     fake: Fake,
     *fallbacks: str,
     limiter: RateLimiter | None = None,
@@ -84,21 +84,21 @@ async def ask(
     *,
     background: bool = False,
     **options: Any,
-) -> Said:
-    said = Said(model)
+) -> RoutedReply:
+    reply = RoutedReply(model)
     try:
         async with made.stream(
             ChatRequest([{"role": "user", "content": question}], model, 500, **options),
             tell,
             background=background,
-        ) as reply:
-            said.model, said.because = reply.model, reply.fallback_reason
-            async for delta in reply:
-                said.text += delta.text
-            said.complete, said.request_id = reply.complete, reply.request_id
+        ) as stream:
+            reply.model, reply.fallback_reason = stream.model, stream.fallback_reason
+            async for delta in stream:
+                reply.text += delta.text
+            reply.complete, reply.request_id = stream.complete, stream.request_id
     except UpstreamError as error:
-        said.error = error
-    return said
+        reply.error = error
+    return reply
 
 
 def models(fake: Fake) -> list[str]:
@@ -142,11 +142,11 @@ async def test_a_dead_upstream_costs_few_calls(upstream: Upstream, mortal: Fake)
 
     async def person(made: Router) -> None:
         began = time.monotonic()
-        said = await ask(made, "hello")
-        assert said.kind is ErrorKind.UNAVAILABLE
+        reply = await ask(made, "hello")
+        assert reply.kind is ErrorKind.UNAVAILABLE
         waits.append(time.monotonic() - began)
 
-    async with asker(mortal, breaker=lambda: CircuitBreaker(pause=21, clock=clock)) as made:
+    async with open_router(mortal, breaker=lambda: CircuitBreaker(pause=21, clock=clock)) as made:
         assert (await ask(made, "hello")).text
         upstream.dead = True
         while not made.breaker(FIRST).is_open:
@@ -164,27 +164,27 @@ async def test_a_dead_upstream_costs_few_calls(upstream: Upstream, mortal: Fake)
         while (await ask(made, "hello")).error:
             clock.now += 1
             assert clock.now - died < 25
-        assert all(said.text for said in await asyncio.gather(*(ask(made, "hello") for _ in range(50))))
+        assert all(reply.text for reply in await asyncio.gather(*(ask(made, "hello") for _ in range(50))))
 
 
 async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
     clock = Clock()
-    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1, pause=20, clock=clock)) as made:
+    async with open_router(fake, breaker=lambda: CircuitBreaker(failures=1, pause=20, clock=clock)) as made:
         assert (await ask(made, by_model(first="status code=7009"))).kind is ErrorKind.UNAVAILABLE
         clock.now += 20
         trial = asyncio.create_task(ask(made, by_model(first="hang before=headers")))
         await becomes(lambda: len(runs(fake)) == 2)
-        said = await ask(made, "hello")
-        assert said.kind is ErrorKind.UNAVAILABLE
-        assert said.error
-        assert said.error.message == MODEL_PAUSED, "the model said nothing this time"
+        reply = await ask(made, "hello")
+        assert reply.kind is ErrorKind.UNAVAILABLE
+        assert reply.error
+        assert reply.error.message == MODEL_PAUSED, "the model said nothing this time"
         clock.now += 20
         assert (await ask(made, "hello")).text
         trial.cancel()
 
 
 async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
-    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1, clock=Clock())) as made:
+    async with open_router(fake, breaker=lambda: CircuitBreaker(failures=1, clock=Clock())) as made:
         await ask(made, by_model(first="status code=3040"))
         again = await ask(made, "hello")
         assert (again.kind, again.error and again.error.retry_after) == (ErrorKind.BUSY, 21)
@@ -194,7 +194,7 @@ async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
 
 @pytest.mark.parametrize("code", [5006, 5021, 10000, 3021])
 async def test_a_refusal_that_is_not_the_models_fault_opens_nothing(fake: Fake, code: int) -> None:
-    async with asker(
+    async with open_router(
         fake, breaker=lambda: CircuitBreaker(failures=1), limiter=RateLimiter(99, 99, window=0.01)
     ) as made:
         await ask(made, by_model(first=f"status code={code}"))
@@ -203,7 +203,7 @@ async def test_a_refusal_that_is_not_the_models_fault_opens_nothing(fake: Fake, 
 
 
 async def test_an_empty_answer_that_is_asked_for_again_is_no_failure(fake: Fake) -> None:
-    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1)) as made:
+    async with open_router(fake, breaker=lambda: CircuitBreaker(failures=1)) as made:
         for _ in range(2):
             assert (await ask(made, by_model(first="json shape=empty"))).error is None
     assert len(runs(fake)) == 4
@@ -211,12 +211,12 @@ async def test_an_empty_answer_that_is_asked_for_again_is_no_failure(fake: Fake)
 
 @pytest.mark.parametrize("code", [3036, 4006])
 async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) -> None:
-    async with asker(fake) as made:
+    async with open_router(fake) as made:
         for model in (FIRST, SECOND, FIRST, FIRST, SECOND):
-            said = await ask(made, by_model(first=f"status code={code}", second="status code=4006"), model)
-            assert said.kind is ErrorKind.QUOTA
-            assert said.error is not None
-            assert 0 < (said.error.retry_after or 0) <= 86_400
+            reply = await ask(made, by_model(first=f"status code={code}", second="status code=4006"), model)
+            assert reply.kind is ErrorKind.QUOTA
+            assert reply.error is not None
+            assert 0 < (reply.error.retry_after or 0) <= 86_400
         assert models(fake) == ["first", "second", "first"]
         made.quota_breaker.record_success()
         assert (await ask(made, "hello")).text
@@ -231,20 +231,20 @@ async def test_requests_over_the_limit_wait_and_learn_their_place(
     monkeypatch.setattr(limits, "RECHECK_SECONDS", 0.01)
     clock = Clock()
     places: list[list[int]] = [[] for _ in range(4)]
-    async with asker(fake, limiter=RateLimiter(2, 2, clock=clock)) as made:
+    async with open_router(fake, limiter=RateLimiter(2, 2, clock=clock)) as made:
         asking = [asyncio.create_task(ask(made, "hello", tell=places[n].append)) for n in range(4)]
-        assert all(said.text for said in await asyncio.gather(*asking[:2]))
+        assert all(reply.text for reply in await asyncio.gather(*asking[:2]))
         clock.now += 59
         await asyncio.sleep(0.1)
         assert (len(runs(fake)), [each[-1] for each in places]) == (2, [0, 0, 1, 2])
         clock.now += 1
-        assert all(said.text for said in await asyncio.gather(*asking))
+        assert all(reply.text for reply in await asyncio.gather(*asking))
     assert [each[0] for each in places] == [0, 0, 1, 2]
     assert [each[-1] for each in places] == [0, 0, 0, 0]
 
 
 async def test_a_cancelled_wait_sends_no_request(fake: Fake) -> None:
-    async with asker(fake, limiter=RateLimiter(1, 1)) as made:
+    async with open_router(fake, limiter=RateLimiter(1, 1)) as made:
         await ask(made, "hello")
         waiting = asyncio.create_task(ask(made, "hello"))
         await asyncio.sleep(0.05)
@@ -255,10 +255,10 @@ async def test_a_cancelled_wait_sends_no_request(fake: Fake) -> None:
 
 
 async def test_a_question_that_is_asked_again_is_refused_once(fake: Fake) -> None:
-    async with asker(fake, limiter=RateLimiter(100, 100)) as made:
+    async with open_router(fake, limiter=RateLimiter(100, 100)) as made:
         for _ in range(2):
-            said = await ask(made, by_model(first="status code=3021 retry_after=0"))
-            assert said.kind is ErrorKind.THROTTLED
+            reply = await ask(made, by_model(first="status code=3021 retry_after=0"))
+            assert reply.kind is ErrorKind.THROTTLED
         assert len(runs(fake)) == 6
         assert (await ask(made, "hello")).text
         assert await made.limiter.acquire_or_delay(FIRST) == 0
@@ -269,12 +269,12 @@ async def test_a_program_is_told_at_once_that_it_was_too_much(fake: Fake) -> Non
     refused = ChatRequest(
         [{"role": "user", "content": by_model(first="status code=3021 retry_after=7")}], FIRST, 500
     )
-    async with asker(fake, limiter=RateLimiter(2, 2)) as made:
-        for asked, least, most, calls in ((refused, 7, 7, 1), (question, 6, 7, 1)):
+    async with open_router(fake, limiter=RateLimiter(2, 2)) as made:
+        for request, least, most, calls in ((refused, 7, 7, 1), (question, 6, 7, 1)):
             began = time.monotonic()
             with pytest.raises(UpstreamError) as raised:
-                async with made.stream(asked, wait=False) as reply:
-                    await anext(reply)
+                async with made.stream(request, wait=False) as stream:
+                    await anext(stream)
             assert raised.value.kind is ErrorKind.THROTTLED
             assert least <= (raised.value.retry_after or 0) <= most
             assert time.monotonic() - began < 6, "not after the seconds that were named"
@@ -282,7 +282,7 @@ async def test_a_program_is_told_at_once_that_it_was_too_much(fake: Fake) -> Non
 
 
 async def test_no_second_call_takes_the_place_of_who_waits(fake: Fake) -> None:
-    async with asker(fake, limiter=RateLimiter(2, 2)) as made:
+    async with open_router(fake, limiter=RateLimiter(2, 2)) as made:
         assert (await ask(made, by_model(first="status code=3040"))).kind is ErrorKind.BUSY
     assert len(runs(fake)) == 2, "of three that it would have been"
 
@@ -291,7 +291,7 @@ async def test_no_second_call_takes_the_place_of_who_waits(fake: Fake) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "because", "calls"),
+    ("scenario", "fallback_reason", "calls"),
     [
         ("status code=3040", "busy", ["first", "second"]),
         ("status code=3046", "timeout", ["first", "first", "first", "second"]),
@@ -301,35 +301,35 @@ async def test_no_second_call_takes_the_place_of_who_waits(fake: Fake) -> None:
     ],
 )
 async def test_another_model_answers_in_its_place(
-    fake: Fake, scenario: str, because: str, calls: list[str]
+    fake: Fake, scenario: str, fallback_reason: str, calls: list[str]
 ) -> None:
-    async with asker(fake, SECOND.id, THIRD.id) as made:
-        said = await ask(made, by_model(first=scenario))
-    assert said.text.split() == ["word1", "word2", "word3"]
-    assert (said.model, said.because) == (SECOND, because)
-    assert said.complete
-    assert said.request_id.endswith("-FRA")
+    async with open_router(fake, SECOND.id, THIRD.id) as made:
+        reply = await ask(made, by_model(first=scenario))
+    assert reply.text.split() == ["word1", "word2", "word3"]
+    assert (reply.model, reply.fallback_reason) == (SECOND, fallback_reason)
+    assert reply.complete
+    assert reply.request_id.endswith("-FRA")
     assert models(fake) == calls
 
 
 async def test_fallbacks_in_order_and_the_first_error_is_reported(fake: Fake) -> None:
     question = by_model(first="status code=3040", second="status code=3021", third="status code=7009")
-    async with asker(fake, FIRST.id, SECOND.id, "@cf/gone/gone", THIRD.id) as made:
-        said = await ask(made, question)
-    assert (said.kind, said.model, said.because) == (ErrorKind.BUSY, FIRST, "")
+    async with open_router(fake, FIRST.id, SECOND.id, "@cf/gone/gone", THIRD.id) as made:
+        reply = await ask(made, question)
+    assert (reply.kind, reply.model, reply.fallback_reason) == (ErrorKind.BUSY, FIRST, "")
     assert models(fake) == ["first", "second", "third", "third", "third"]
 
 
 async def test_a_model_that_is_left_alone_is_replaced_at_once(fake: Fake) -> None:
-    async with asker(fake, SECOND.id, breaker=lambda: CircuitBreaker(failures=1)) as made:
+    async with open_router(fake, SECOND.id, breaker=lambda: CircuitBreaker(failures=1)) as made:
         for _ in range(3):
-            said = await ask(made, by_model(first="status code=3040"))
-            assert (said.model, said.because) == (SECOND, "busy")
+            reply = await ask(made, by_model(first="status code=3040"))
+            assert (reply.model, reply.fallback_reason) == (SECOND, "busy")
     assert models(fake) == ["first", "second", "second", "second"]
 
 
 async def test_the_last_in_the_row_may_wait_in_the_models_own_queue(fake: Fake) -> None:
-    async with asker(fake, SECOND.id) as made:
+    async with open_router(fake, SECOND.id) as made:
         await ask(made, by_model(first="status code=3040"))
     first, second = (call["body"] for call in runs(fake))
     assert first["options"] == {"rejectIfBusy": True}
@@ -337,38 +337,38 @@ async def test_the_last_in_the_row_may_wait_in_the_models_own_queue(fake: Fake) 
 
 
 async def test_another_model_is_told_what_it_knows_of_what_was_chosen(fake: Fake) -> None:
-    async with asker(fake, KNOWING.id) as made:
+    async with open_router(fake, KNOWING.id) as made:
         await ask(made, by_model(first="status code=3040"), user_parameters={"top_p": 0.5, "top_k": 7})
     first, second = (call["body"] for call in runs(fake))
     assert [(body["top_p"], body.get("top_k")) for body in (first, second)] == [(0.5, None), (0.5, 7)]
 
 
 async def test_without_another_model_it_is_not_impatient(fake: Fake) -> None:
-    async with asker(fake, FIRST.id) as made:
-        assert (await ask(made, "hello")).because == ""
+    async with open_router(fake, FIRST.id) as made:
+        assert (await ask(made, "hello")).fallback_reason == ""
     assert "options" not in runs(fake)[0]["body"]
 
 
 async def test_a_restricted_model_is_no_fallback(fake: Fake) -> None:
     few = Catalog([FIRST, SECOND, THIRD], FIRST.id, groups={SECOND.id: frozenset({7})})
-    async with asker(fake, SECOND.id, THIRD.id, catalog=few) as made:
-        said = await ask(made, by_model(first="status code=3040"))
-    assert (said.model, models(fake)) == (THIRD, ["first", "third"])
+    async with open_router(fake, SECOND.id, THIRD.id, catalog=few) as made:
+        reply = await ask(made, by_model(first="status code=3040"))
+    assert (reply.model, models(fake)) == (THIRD, ["first", "third"])
 
 
 async def test_queue_option_is_sent_to_cloudflare_models_only(fake: Fake) -> None:
-    async with asker(fake, SECOND.id) as made:
+    async with open_router(fake, SECOND.id) as made:
         assert (await ask(made, "hello", ABROAD)).model == ABROAD
     assert "options" not in fake.calls[-1]["body"]
 
 
 async def test_the_prompt_is_cut_to_the_fallbacks_window(fake: Fake) -> None:
     turns = [{"role": role, "content": "word " * 2_000} for role in ("user", "assistant") * 3]
-    asked = ChatRequest(
+    request = ChatRequest(
         [*turns, {"role": "user", "content": by_model(first="status code=3040")}], FIRST, 6_000
     )
-    async with asker(fake, SECOND.id) as made, made.stream(asked) as reply:
-        async for _ in reply:
+    async with open_router(fake, SECOND.id) as made, made.stream(request) as stream:
+        async for _ in stream:
             pass
     first, second = (call["body"] for call in runs(fake))
     assert (len(first["messages"]), len(second["messages"])) == (7, 1)
@@ -378,7 +378,7 @@ async def test_the_prompt_is_cut_to_the_fallbacks_window(fake: Fake) -> None:
 
 async def test_fallback_with_a_too_small_window_is_skipped(fake: Fake) -> None:
     question = f"{by_model(first='status code=3040')}\n{'word ' * 8_000}"
-    async with asker(fake, SECOND.id) as made:
+    async with open_router(fake, SECOND.id) as made:
         assert (await ask(made, question)).kind is ErrorKind.BUSY
     assert models(fake) == ["first"]
 
@@ -399,39 +399,39 @@ async def test_fallback_with_a_too_small_window_is_skipped(fake: Fake) -> None:
 async def test_no_fallback_if_useless_or_after_the_first_text(
     fake: Fake, scenario: str, kind: ErrorKind
 ) -> None:
-    async with asker(fake, SECOND.id) as made:
-        said = await ask(made, by_model(first=scenario))
-    assert (said.kind, said.model) == (kind, FIRST)
+    async with open_router(fake, SECOND.id) as made:
+        reply = await ask(made, by_model(first=scenario))
+    assert (reply.kind, reply.model) == (kind, FIRST)
     assert models(fake) == ["first"]
 
 
 async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None:
     # As long as the other one needs on a busy machine.
-    async with asker(fake, SECOND.id, timeouts=Timeouts(first_token=2)) as made:
-        said = await ask(made, by_model(first="hang before=headers"))
-    assert (said.model, said.because) == (SECOND, "timeout")
+    async with open_router(fake, SECOND.id, timeouts=Timeouts(first_token=2)) as made:
+        reply = await ask(made, by_model(first="hang before=headers"))
+    assert (reply.model, reply.fallback_reason) == (SECOND, "timeout")
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> None:
-    async with asker(fake, SECOND.id, timeouts=Timeouts(between_tokens=0.3)) as made:
-        said = await ask(made, by_model(first="hang after=2 delay=0"))
-    assert (said.kind, said.text.split()) == (ErrorKind.TIMEOUT, ["word1", "word2"])
+    async with open_router(fake, SECOND.id, timeouts=Timeouts(between_tokens=0.3)) as made:
+        reply = await ask(made, by_model(first="hang after=2 delay=0"))
+    assert (reply.kind, reply.text.split()) == (ErrorKind.TIMEOUT, ["word1", "word2"])
     assert models(fake) == ["first"]
 
 
 async def test_a_reply_that_goes_on_has_one_author(fake: Fake) -> None:
     question = [{"role": "user", "content": by_model(first="status code=7009")}]
-    async with asker(fake, SECOND.id) as made:
-        reply = made.stream(ChatRequest(question, FIRST, 500), allow_fallback=False)
+    async with open_router(fake, SECOND.id) as made:
+        stream = made.stream(ChatRequest(question, FIRST, 500), allow_fallback=False)
         with pytest.raises(UpstreamError):
-            async with reply:
-                await anext(reply)
+            async with stream:
+                await anext(stream)
     assert models(fake) == ["first"] * 3
 
 
 async def test_the_local_model_has_no_fallback(fake: Fake) -> None:
-    async with asker(fake, SECOND.id) as made:
+    async with open_router(fake, SECOND.id) as made:
         assert made.fallbacks_for(HERE) == []
         assert made.fallbacks_for(FIRST) == [SECOND]
 
@@ -443,15 +443,15 @@ async def test_the_local_model_has_no_fallback(fake: Fake) -> None:
     "scenario", ["status code=3040", "status code=7009", "json shape=empty", "cut after=0"]
 )
 async def test_a_background_request_is_sent_once(fake: Fake, scenario: str) -> None:
-    async with asker(fake, SECOND.id) as made:
-        said = await ask(made, f"fake: {scenario}", background=True)
-        assert said.error
+    async with open_router(fake, SECOND.id) as made:
+        reply = await ask(made, f"fake: {scenario}", background=True)
+        assert reply.error
         assert models(fake) == ["first"]
         assert runs(fake)[0]["body"]["options"] == {"rejectIfBusy": True}
 
 
 async def test_a_busy_background_request_opens_no_breaker(fake: Fake) -> None:
-    async with asker(fake) as made:
+    async with open_router(fake) as made:
         for _ in range(FAILURE_THRESHOLD + 1):
             await ask(made, "fake: status code=3040", background=True)
         assert (await ask(made, "hello")).complete
@@ -459,7 +459,7 @@ async def test_a_busy_background_request_opens_no_breaker(fake: Fake) -> None:
 
 async def test_a_background_request_takes_no_trial(fake: Fake) -> None:
     clock = Clock()
-    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1, clock=clock)) as made:
+    async with open_router(fake, breaker=lambda: CircuitBreaker(failures=1, clock=clock)) as made:
         await ask(made, "fake: status code=7009")
         clock.now += 60
         before = len(models(fake))

@@ -68,4 +68,4 @@ Something repeats at that hour, so look for **what runs then**:
 UPDATE = "It is the update. Can I move it to noon?"
 UPDATE_SAID = "Yes: open *Maintenance*, then *Automatic updates*, and choose another time."
 
-ANSWERS = {SAVING: SAVING_SAID, RAIN: RAIN_SAID, BREAD: BREAD_SAID}
+REPLIES = {SAVING: SAVING_SAID, RAIN: RAIN_SAID, BREAD: BREAD_SAID}

@@ -27,7 +27,6 @@ T = TypeVar("T")
 REQUEST_THREADS = 4
 MAX_REST_SECONDS = 1.0
 IDLE_TRANSACTION_SECONDS = 10  # less than the silence after which a process counts as dead
-LANGUAGE_COUNT = len(settings.LANGUAGES)
 DATABASE_CONNECTION_ERRORS = (OperationalError, InterfaceError)
 """Raised by Django when the database is unreachable or busy, as opposed to a wrong statement."""
 IDLE_TRANSACTION_ENDED = "25P03"  # https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -58,23 +57,22 @@ class DatabaseExecutor:
 
         A language that it activates, such as the one that the request's user chose, is then the caller's.
         """
-        before = language = translation.get_language() if LANGUAGE_COUNT > 1 else None
+        before = language = translation.get_language() or settings.LANGUAGE_CODE
         asked = time.perf_counter()
 
         def call() -> T:
             nonlocal language
             begun = time.perf_counter()
-            # The active language is local to the caller, so it has to be set in this thread.
-            with translation.override(language) if language else nullcontext():
-                try:
-                    return _reconnecting(function, *args, **kwargs)
-                except InterfaceError as error:
-                    # Of Django's errors for an unreachable database, only this one is no DatabaseError.
-                    raise OperationalError(str(error)) from error
-                finally:
-                    language = translation.get_language() if language else None
-                    if on_call := DatabaseExecutor.on_call:
-                        on_call(self._name, begun - asked, time.perf_counter() - begun)
+            translation.activate(language)  # the thread still has that of the call before
+            try:
+                return _reconnecting(function, *args, **kwargs)
+            except InterfaceError as error:
+                # Of Django's errors for an unreachable database, only this one is no DatabaseError.
+                raise OperationalError(str(error)) from error
+            finally:
+                language = translation.get_language() or before
+                if on_call := DatabaseExecutor.on_call:
+                    on_call(self._name, begun - asked, time.perf_counter() - begun)
 
         loop = asyncio.get_running_loop()
         with ExitStack() as held:
@@ -88,7 +86,7 @@ class DatabaseExecutor:
         try:
             return await asyncio.wrap_future(work)
         finally:
-            if language and language != before:
+            if language != before:
                 translation.activate(language)
 
     def _limits(self) -> Iterator[asyncio.Semaphore]:

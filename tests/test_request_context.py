@@ -3,7 +3,12 @@
 import socket
 from collections.abc import Callable
 
+from django.conf import settings
+from django.utils import translation
+
+from chat.db import DatabaseExecutor
 from tests.support.server import Server
+from tests.support.waiting import PATIENCE
 
 PADDING = "x" * 4_000  # Twisted stops reading once 16 KiB wait behind a request
 
@@ -33,3 +38,19 @@ def test_a_request_follows_one_whose_end_resumed_reading(
         assert statuses(connection, 10) == ["302"] * 10
         connection.sendall(get("/accounts/logout/").replace(b"GET", b"HEAD"))
         assert statuses(connection, 1) == ["405"]
+
+
+async def test_a_database_thread_has_its_caller_s_language() -> None:
+    """Not that of the call before. A language that a call activates is then its caller's."""
+    executor = DatabaseExecutor("test")
+    with translation.override("de"):
+        assert await executor(translation.get_language) == "de"
+        await executor(translation.activate, "fr")
+        assert translation.get_language() == "fr"
+    with translation.override("en"):
+        assert await executor(translation.get_language) == "en"
+        await executor(translation.activate, "de")
+    with translation.override(None):
+        assert await executor(translation.get_language) == settings.LANGUAGE_CODE
+        assert translation.get_language() is None
+    await executor.aclose(PATIENCE)

@@ -52,6 +52,17 @@ async def test_a_viewer_is_called_once_for_a_change(run: RunState) -> None:
     assert not viewer.ended
 
 
+async def test_no_new_text_wakes_no_viewer(run: RunState) -> None:
+    """A reply ends with the text that a filter held back, which is mostly none."""
+    viewer = watching(Viewers(), run)
+    viewer.begin()
+    before = viewer.feed.last_wake
+    run.append("")
+    assert viewer.feed.last_wake == before
+    run.append("hello")
+    assert viewer.feed.last_wake > before
+
+
 async def test_a_viewer_that_has_left_is_not_called(run: RunState) -> None:
     viewers = Viewers()
     viewer = watching(viewers, run)

@@ -31,8 +31,7 @@ class RemoteRun(RunState):
         if at.text > len(self.text) or at.reasoning > len(self.reasoning):
             return False
         text, reasoning = text[len(self.text) - at.text :], reasoning[len(self.reasoning) - at.reasoning :]
-        if text or reasoning:
-            self.append(text, reasoning)
+        self.append(text, reasoning)
         return True
 
 

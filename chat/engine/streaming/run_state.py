@@ -113,6 +113,8 @@ class RunState:
         return sum(listener.viewers for listener in self.listeners)
 
     def append(self, text: str, reasoning: str = "") -> None:
+        if not (text or reasoning):
+            return  # nothing to render and to wake viewers for
         self.text += text
         self.reasoning += reasoning
         for listener in self.listeners:

@@ -13,8 +13,8 @@ COUNTED = """
 import json, sys
 from tests.support.preloaded import CompiledModules
 finder = next(each for each in sys.meta_path if isinstance(each, CompiledModules))
-import chat.limits
-print(json.dumps([len(finder.specs), chat.limits.__spec__ is finder.specs["chat.limits"]]))
+import chatsite.env
+print(json.dumps([len(finder.specs), chatsite.env.__spec__ is finder.specs["chatsite.env"]]))
 """
 
 

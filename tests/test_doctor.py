@@ -1,15 +1,14 @@
 """`manage.py doctor` prints the set-up check, and its exit code says whether a check failed."""
 
 import shutil
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
 import pytest
 
 from tests.fake_cloudflare.server import Fake
-from tests.support.databases import ROOT, Database, Template, clean_environment
+from tests.support import forkserver
+from tests.support.databases import Database, Template, clean_environment
 
 ATTACHMENT = (
     "INSERT INTO chat_attachment (id, owner_id, sha256, position, media_type, name, alt, width, height, size,"
@@ -28,10 +27,7 @@ def doctor(
         "SECRET_KEY": template.secret_key,
         **env,
     }
-    command = [sys.executable, "manage.py", "doctor", *arguments]
-    ended = subprocess.run(
-        command, cwd=ROOT, env=clean_environment(**settings), capture_output=True, text=True, timeout=120
-    )
+    ended = forkserver.run(clean_environment(**settings), ("doctor", *arguments), timeout=120)
     return ended.returncode, ended.stdout + ended.stderr
 
 

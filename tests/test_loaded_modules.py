@@ -9,7 +9,7 @@ from tests.support.manage import run_manage
 def test_a_server_on_sqlite_does_not_load_psycopg() -> None:
     """In another process, for this one has loaded it."""
     code = "import sys, chatsite.asgi, chatsite.urls; print('psycopg' in sys.modules)"
-    assert run_manage("shell", "-v0", "-c", code).stdout == "False\n"
+    assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "False\n"
 
 
 def test_a_start_does_not_import_the_migrations() -> None:
@@ -19,7 +19,7 @@ def test_a_start_does_not_import_the_migrations() -> None:
     )
     code += "migration_status.known_names(); Command().check(tags=Command.requires_system_checks);"
     code += "print([name for name in sys.modules if '.migrations.0' in name or 'makemigrations' in name])"
-    assert run_manage("shell", "-v0", "-c", code).stdout == "[]\n"
+    assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "[]\n"
 
 
 def test_a_start_makes_all_checks_that_settings_can_fail() -> None:

@@ -69,6 +69,6 @@ def test_without_a_setting_the_library_is_not_loaded() -> None:
     """A process of its own, because this one has loaded it."""
     code = "import sys, chatsite.asgi, chatsite.urls, chat.engine.engine as e; e.Engine; e._metrics();"
     code += "print([name for name in sys.modules if name.startswith('prometheus')])"
-    assert run_manage("shell", "-v0", "-c", code).stdout == "[]\n"
-    done = run_manage("shell", "-v0", "-c", code, METRICS_BIND="127.0.0.1:9100")
+    assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "[]\n"
+    done = run_manage("shell", "-v0", "-c", code, afresh=True, METRICS_BIND="127.0.0.1:9100")
     assert "'prometheus_client.metrics'" in done.stdout

@@ -1,6 +1,6 @@
-"""Server processes by fork, from one that has imported their libraries: half of what a start costs.
+"""Processes of `manage.py` by fork, from one that has imported their libraries: half of what a start costs.
 
-Each is `manage.py serve` from its first line, with an environment of its own: every setting, and all modules
+Each runs `manage.py` from its first line, with an environment of its own: every setting, and all modules
 of ours that may read one, are read after the fork.
 https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
 """
@@ -8,7 +8,9 @@ https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-method
 import multiprocessing
 import os
 import runpy
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
@@ -26,21 +28,44 @@ def serve(
 
     `afresh`: with nothing in its memory but what it loads itself, for who measures that.
     """
-    process = MOTHER.Process(target=_become, args=(env, str(log), afresh, arguments), daemon=True)
+    return _start(env, ("serve", *arguments), (log, log), afresh=afresh)
+
+
+def run(env: dict[str, str], arguments: tuple[str, ...], timeout: float) -> subprocess.CompletedProcess[str]:
+    """Run another command to its end, as `subprocess.run` does; its input is empty.
+
+    Not for a command that looks at how it was started, or at the modules that it has loaded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        output = (Path(folder, "stdout"), Path(folder, "stderr"))
+        process = _start(env, arguments, output)
+        process.join(timeout)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(arguments, timeout)
+        stdout, stderr = (file.read_text("utf-8") for file in output)
+        return subprocess.CompletedProcess(arguments, process.exitcode, stdout, stderr)
+
+
+def _start(
+    env: dict[str, str], arguments: tuple[str, ...], output: tuple[Path, Path], *, afresh: bool = False
+) -> BaseProcess:
+    process = MOTHER.Process(target=_become, args=(env, arguments, output, afresh), daemon=True)
     with _no_main():
         process.start()
     return process
 
 
-def _become(env: dict[str, str], log: str, afresh: bool, arguments: tuple[str, ...]) -> None:
+def _become(env: dict[str, str], arguments: tuple[str, ...], output: tuple[Path, Path], afresh: bool) -> None:
     os.environ.clear()
     os.environ.update(env)
     os.chdir(ROOT)
-    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    for descriptor in (1, 2):
+    for descriptor, path in zip((1, 2), output, strict=True):
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.dup2(file, descriptor)
-    os.close(file)
-    sys.argv = ["manage.py", "serve", *arguments]
+        os.close(file)
+    sys.argv = ["manage.py", *arguments]
     if afresh:
         os.execv(sys.executable, [sys.executable, *sys.argv])
     runpy.run_path("manage.py", run_name="__main__")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from chat.api import calls as asking
+from chat.api import calls as call_preparation
 from chat.api import openai
 from chat.db import REQUEST_THREADS, run_in_db
 from chat.engine.engine import Engine
@@ -75,8 +75,8 @@ async def test_beginnings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     def is_alices(engine: Engine, request: Any, *rest: Any) -> bool:
         return bool(request.headers["Authorization"] == alices["Authorization"])
 
-    gate = Gate(asking._prepare, is_alices)
-    monkeypatch.setattr(asking, "_prepare", gate)
+    gate = Gate(call_preparation._prepare, is_alices)
+    monkeypatch.setattr(call_preparation, "_prepare", gate)
     await check(alices, bobs, gate)
 
 

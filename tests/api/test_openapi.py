@@ -63,7 +63,7 @@ def test_no_call_breaks_the_server(path: str, method: str, server: Server, alice
         suppress_health_check=list(HealthCheck),
         derandomize=True,
     )
-    def answered(case: Case) -> None:
+    def check_call(case: Case) -> None:
         case.call_and_validate(base_url=server.url, headers=headers, checks=checks, timeout=PATIENCE)
 
-    answered()
+    check_call()

@@ -137,7 +137,7 @@ class Round:
             (owner, call)
             for owner, fake in enumerate(self._stage.fakes)
             for call in fake.calls
-            if asked_for(call) == reply.name
+            if reply_name(call) == reply.name
         ]
         run = kept.runs[0] if kept.runs else ""
         ended = {
@@ -183,6 +183,6 @@ class Round:
             await asyncio.sleep(1)
 
 
-def asked_for(call: dict[str, Any]) -> str:
+def reply_name(call: dict[str, Any]) -> str:
     """The name of the reply that a call of the fake is for."""
     return upstream.name_in(str(call["body"]))

@@ -35,10 +35,10 @@ def test_a_failure_reads_the_same_after_a_reload(window: Window, server: Server)
         chat.ask(question(f"status code={code}"))
         chat.ended("failed")
         told(chat)
-        live = outcome_html(chat)
+        before = outcome_html(chat)
         chat.page.reload()
         expect(chat.reply.locator("[data-action=wait][hidden]")).to_have_count(0)  # what counts down is here
-        assert outcome_html(chat) == live
+        assert outcome_html(chat) == before
         for width in (390, 1280):
             chat.page.set_viewport_size({"width": width, "height": 800})
             chat.page.wait_for_function("width => innerWidth === width", arg=width)

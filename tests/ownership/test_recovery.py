@@ -320,13 +320,13 @@ def test_the_queries_of_every_tick_look_at_live_runs_only(worker: Worker, reply:
 
 def test_a_finished_run_is_freed_without_a_garbage_collection() -> None:
     async def finished() -> "weakref.ref[RunState]":
-        live = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
-        PlainFeed.of(live).subscribe()
-        HtmlFeed.of(live).subscribe()
-        live.append("text")
+        state = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
+        PlainFeed.of(state).subscribe()
+        HtmlFeed.of(state).subscribe()
+        state.append("text")
         await asyncio.sleep(0.2)
-        live.close()
-        return weakref.ref(live)
+        state.close()
+        return weakref.ref(state)
 
     gc.disable()
     try:

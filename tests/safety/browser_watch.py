@@ -98,7 +98,7 @@ class Watch:
         self._context.on("console", lambda message: self._heard(message.text))
         self._context.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
         self._context.on("weberror", lambda error: self.problems.append(str(error.error)))
-        self._context.on("request", self._asked)
+        self._context.on("request", self._on_request)
         if name in SESSIONS:
             self._context.add_cookies([{"name": "sessionid", "value": SESSIONS[name], "url": server.url}])
         self.page = self._context.new_page()
@@ -160,6 +160,6 @@ class Watch:
         if "POLICY" in text or "Content Security" in text or "Trusted" in text:
             self.problems.append(text)
 
-    def _asked(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         if not request.url.startswith(f"{self._home}/") and request.url != self._file:
             self.problems.append(request.url)

@@ -67,17 +67,17 @@ class Scenario:
         """A new conversation's first message."""
         message = Message()
         self._messages.append(message)
-        self._ask(message)
+        self._start_run(message)
 
     def _go_on(self) -> None:
         """A reply that was cut is continued, from any process that answers."""
         if cut := [m for m in self._messages if m.runs and not self._last_run(m).is_live]:
-            self._ask(self.random.choice(cut))
+            self._start_run(self.random.choice(cut))
 
     def _last_run(self, message: Message) -> RunRow:
         return self.database.runs[message.runs[-1]]
 
-    def _ask(self, message: Message) -> None:
+    def _start_run(self, message: Message) -> None:
         self._runs += 1
         if living := self._living():
             process = self.random.choice(living)

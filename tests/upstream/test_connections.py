@@ -59,15 +59,15 @@ async def test_client_survives_a_hundred_cancellations(fake: Fake) -> None:
     async with client(fake) as made:
         for number in range(100):
             before = len(fake.calls)
-            asking = asyncio.create_task(ask(made, f"fake: {WAYS[number % len(WAYS)]}"))
+            pending = asyncio.create_task(ask(made, f"fake: {WAYS[number % len(WAYS)]}"))
             # From before the connection, over headers and body, into the pause before the next try.
             moment = chance.choice([0, 0.0005, 0.002, 0.01, 0.05])
             if moment >= 0.01:
                 await becomes(lambda before=before: len(fake.calls) > before)
             await asyncio.sleep(moment)
-            asking.cancel()
+            pending.cancel()
             with suppress(asyncio.CancelledError):
-                await asking
+                await pending
         await asyncio.to_thread(fake.wait_for, all_ended)
         assert (await ask(made, "fake: words tokens=2")).text == "word1 word2"
     gc.collect()  # a connection that nobody closed would be an error now
@@ -77,21 +77,21 @@ async def test_client_survives_a_hundred_cancellations(fake: Fake) -> None:
 @pytest.mark.parametrize("before", ["headers", "token"])
 async def test_a_cancellation_is_passed_on(fake: Fake, before: str) -> None:
     async with client(fake) as made:
-        asking = asyncio.create_task(ask(made, f"fake: hang before={before}"))
+        pending = asyncio.create_task(ask(made, f"fake: hang before={before}"))
         await becomes(lambda: fake.calls)
         await asyncio.sleep(0.1)
-        asking.cancel()
+        pending.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await pending
         await asyncio.to_thread(fake.wait_for, all_ended)
 
 
 async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
     async with client(fake, read_interval=0.04) as made:
-        asking = asyncio.gather(*(ask(made, f"fake: held\nnumber {number}") for number in range(150)))
+        pending = asyncio.gather(*(ask(made, f"fake: held\nnumber {number}") for number in range(150)))
         await becomes(lambda: len(runs(fake)) == 150)
         fake.go_on()
-        replies = await asking
+        replies = await pending
     assert [reply.error for reply in replies] == [None] * 150
     assert all(reply.text.count("word") == 20 for reply in replies)
     await asyncio.to_thread(fake.wait_for, all_ended)

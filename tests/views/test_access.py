@@ -127,13 +127,13 @@ def test_the_session_cookie_is_out_of_reach_of_scripts(alice: User, client: Clie
 
 @pytest.mark.parametrize("how", ["form", "query"])
 def test_next_leads_to_a_place_of_this_site(how: str, alice: User, client: Client) -> None:
-    here = "/c/0b8e5c52-3f4b-4f0e-9d0e-000000000000/?before=1"
+    destination = "/c/0b8e5c52-3f4b-4f0e-9d0e-000000000000/?before=1"
     fields = {"login": "alice", "password": PASSWORD}
     if how == "form":
-        response = client.post(LOGIN, fields | {"next": here})
+        response = client.post(LOGIN, fields | {"next": destination})
     else:
-        response = client.post(LOGIN, fields, query_params={"next": here})
-    assert response["Location"] == here
+        response = client.post(LOGIN, fields, query_params={"next": destination})
+    assert response["Location"] == destination
 
 
 @pytest.mark.parametrize(

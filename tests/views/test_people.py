@@ -116,17 +116,17 @@ def change_password(person: Person, current: str, new: str) -> httpx.Response:
 
 
 def test_password_change_ends_other_sessions_and_streams(database: Database, server: Server) -> None:
-    here, there = sign_in(server, "bob", PASSWORD), sign_in(server, "bob", PASSWORD)
-    assert here
-    assert there
-    with there.ask(LONG) as stream:
+    kept, ended = sign_in(server, "bob", PASSWORD), sign_in(server, "bob", PASSWORD)
+    assert kept
+    assert ended
+    with ended.ask(LONG) as stream:
         stream.until(20)
-        assert change_password(here, PASSWORD, NEW).status_code == 302
-        assert is_signed_out(there)
+        assert change_password(kept, PASSWORD, NEW).status_code == 302
+        assert is_signed_out(ended)
         assert revoked_after(stream) < AT_ONCE
-    assert not is_signed_out(here)
+    assert not is_signed_out(kept)
     assert sign_in(server, "bob", PASSWORD) is None
-    assert change_password(here, NEW, PASSWORD).status_code == 302
+    assert change_password(kept, NEW, PASSWORD).status_code == 302
 
 
 def test_a_link_for_a_new_password_ends_all_of_them(server: Server, root: Person) -> None:

@@ -58,14 +58,14 @@ async def _held(text: str) -> float:
     from chat.engine.streaming.viewer import Viewer, Viewers
     from chat.wire.position import Position
 
-    live = RunState(RunInfo(*(uuid.uuid4() for _ in range(4)), "model"))
-    viewer = Viewer(Viewers(), HtmlFeed.of(live), Position(), session="", user=1, password="")
+    state = RunState(RunInfo(*(uuid.uuid4() for _ in range(4)), "model"))
+    viewer = Viewer(Viewers(), HtmlFeed.of(state), Position(), session="", user=1, password="")
     reader = asyncio.create_task(_read(viewer))
     ticker = asyncio.create_task(_lateness())
     for start in range(0, len(text), PIECE):
-        live.append(text[start : start + PIECE])
+        state.append(text[start : start + PIECE])
         await asyncio.sleep(PAUSE)
-    live.finish(RunOutcome("complete"))
+    state.finish(RunOutcome("complete"))
     await reader
     ticker.cancel()
     return await ticker

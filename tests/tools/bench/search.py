@@ -42,8 +42,8 @@ def found(stage: Stage, messages: int) -> list[Line]:
         size = _size(server.database)
         _build(server)
         size = _size(server.database) - size
-        own = _ask(server, process, "alice", "/search/", {"Accept": "application/json"})
-        review = _ask(server, process, "erin", "/admin/chat/conversation/", {})
+        own = _measure_page(server, process, "alice", "/search/", {"Accept": "application/json"})
+        review = _measure_page(server, process, "erin", "/admin/chat/conversation/", {})
     return [
         Line(
             f"own search, {messages // 2:,} of {messages:,} messages, p50", percentile(own.waits, 0.5), "ms"
@@ -114,7 +114,9 @@ def _build(server: Server) -> None:
     subprocess.run(command, cwd=ROOT, env=server.env, check=True, capture_output=True)
 
 
-def _ask(server: Server, process: Process, person: str, path: str, headers: Mapping[str, str]) -> Costs:
+def _measure_page(
+    server: Server, process: Process, person: str, path: str, headers: Mapping[str, str]
+) -> Costs:
     cookies = {"sessionid": SESSIONS[person]}
     with httpx.Client(base_url=server.url, cookies=cookies, headers=headers, timeout=60) as browser:
         _wait(browser, path, QUERIES[0])

@@ -168,16 +168,20 @@ def _busiest_share(stage: Stage, workers: Workers, job: Job) -> float:
 
 def _delays(server: Server, other: Server) -> list[float]:
     """Return the seconds by which text comes later to a viewer at `other` than to the one who asked."""
-    here: list[tuple[int, float]] = []
-    there: list[tuple[int, float]] = []
+    sender_times: list[tuple[int, float]] = []
+    viewer_times: list[tuple[int, float]] = []
     with server.person("alice").ask(str(WATCHED)) as stream:
         stream.until(1)
-        viewer = threading.Thread(target=_follow, args=(other.person("alice"), stream.run, there))
+        viewer = threading.Thread(target=_follow, args=(other.person("alice"), stream.run, viewer_times))
         viewer.start()
         while stream.next():
-            here.append((len(stream.text), time.monotonic()))
+            sender_times.append((len(stream.text), time.monotonic()))
         viewer.join(TIMEOUT)
-    return [arrived - _time_of(length, here) for length, arrived in there if length > here[0][0]]
+    return [
+        arrived - _time_of(length, sender_times)
+        for length, arrived in viewer_times
+        if length > sender_times[0][0]
+    ]
 
 
 def _follow(person: Person, run: str, seen: list[tuple[int, float]]) -> None:

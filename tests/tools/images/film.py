@@ -34,7 +34,7 @@ def reply(stage: Stage, file: Path, still: Path) -> None:
         chat = ChatPage(page)
         expect(chat.box).to_be_focused()
         chat.box.evaluate("box => { box.style.caretColor = 'transparent'; }")  # it would blink at random
-        shots = [*_typed(chat), *_said(stage, chat)]
+        shots = [*_typed(chat), *_streamed(stage, chat)]
     save_film(shots, "light", file)
     save(shots[-1][0], "light", still)
 
@@ -47,7 +47,7 @@ def _typed(chat: ChatPage) -> Shots:
         yield shoot(), KEY
 
 
-def _said(stage: Stage, chat: ChatPage) -> Shots:
+def _streamed(stage: Stage, chat: ChatPage) -> Shots:
     shoot = _camera(chat.page)
     stage.prompter.let = 0
     chat.box.press("Enter")

@@ -232,13 +232,13 @@ async def test_requests_over_the_limit_wait_and_learn_their_place(
     clock = Clock()
     places: list[list[int]] = [[] for _ in range(4)]
     async with open_router(fake, limiter=RateLimiter(2, 2, clock=clock)) as made:
-        asking = [asyncio.create_task(ask(made, "hello", tell=places[n].append)) for n in range(4)]
-        assert all(reply.text for reply in await asyncio.gather(*asking[:2]))
+        pending = [asyncio.create_task(ask(made, "hello", tell=places[n].append)) for n in range(4)]
+        assert all(reply.text for reply in await asyncio.gather(*pending[:2]))
         clock.now += 59
         await asyncio.sleep(0.1)
         assert (len(runs(fake)), [each[-1] for each in places]) == (2, [0, 0, 1, 2])
         clock.now += 1
-        assert all(reply.text for reply in await asyncio.gather(*asking))
+        assert all(reply.text for reply in await asyncio.gather(*pending))
     assert [each[0] for each in places] == [0, 0, 1, 2]
     assert [each[-1] for each in places] == [0, 0, 0, 0]
 

@@ -1,4 +1,4 @@
-"""A round kept for who looks for a cause: schedule, timeline, what was seen and stored, leases, logs."""
+"""The files of a round, kept to find a cause: schedule, timeline, what was seen and stored, leases, logs."""
 
 import json
 import shutil

@@ -28,7 +28,7 @@ def server(pseudo_locale_server: Server) -> Server:
 
 @pytest.fixture
 def visit(window: Window, server: Server) -> Callable[..., Page]:
-    """Open a page as somebody who reads that language."""
+    """Open a page in a browser of that language."""
 
     def go(path: str, name: str = "alice", **options: object) -> Page:
         page = window(server, name, locale=LONGER, reduced_motion="reduce", **options)

@@ -1,4 +1,4 @@
-"""The end of the page stays in view for who reads there, and nobody else is moved."""
+"""A reader at the end of the page stays there, and no other reader is moved."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""An open page learns what was done elsewhere, and disturbs nobody who reads or writes on it."""
+"""An open page learns what was done elsewhere, and does not disturb reading or writing on it."""
 
 import re
 from contextlib import ExitStack

@@ -16,7 +16,7 @@ END = 20.0  # seconds
 def running(
     package: str, command: Sequence[str], log: Path, env: dict[str, str], *, pass_fds: Sequence[int] = ()
 ) -> Iterator[None]:
-    """`package` is Debian's, for who has to install the program."""
+    """`package` is Debian's, to name in the advice to install it."""
     if shutil.which(command[0]) is None:
         missing(command[0], f"install the package {package}")
     with log.open("w") as output:

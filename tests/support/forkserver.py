@@ -1,4 +1,4 @@
-"""Processes of `manage.py` by fork, from one that has imported their libraries: half of what a start costs.
+"""Processes of `manage.py`, forked from one that has imported their libraries: half of the cost of a start.
 
 Each runs `manage.py` from its first line, with an environment of its own: every setting, and all modules
 of ours that may read one, are read after the fork.
@@ -17,24 +17,24 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MOTHER = multiprocessing.get_context("forkserver")
-MOTHER.set_forkserver_preload(["tests.support.preloaded"])
+FORKSERVER = multiprocessing.get_context("forkserver")
+FORKSERVER.set_forkserver_preload(["tests.support.preloaded"])
 
 
 def serve(
     env: dict[str, str], log: Path, *, afresh: bool = False, arguments: tuple[str, ...] = ()
 ) -> BaseProcess:
-    """A server that was just started. It writes what it says to the end of `log`.
+    """Start a server and return its process. Its output is appended to `log`.
 
-    `afresh`: with nothing in its memory but what it loads itself, for who measures that.
+    `afresh`: in a new interpreter, for tests of its memory or of the modules that it loads.
     """
     return _start(env, ("serve", *arguments), (log, log), afresh=afresh)
 
 
 def run(env: dict[str, str], arguments: tuple[str, ...], timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run another command to its end, as `subprocess.run` does; its input is empty.
+    """Run another command to its end, as `subprocess.run` does.
 
-    Not for a command that looks at how it was started, or at the modules that it has loaded.
+    Not for a command that reads its input, the way it was started, or the modules that it has loaded.
     """
     with tempfile.TemporaryDirectory() as folder:
         output = (Path(folder, "stdout"), Path(folder, "stderr"))
@@ -51,7 +51,7 @@ def run(env: dict[str, str], arguments: tuple[str, ...], timeout: float) -> subp
 def _start(
     env: dict[str, str], arguments: tuple[str, ...], output: tuple[Path, Path], *, afresh: bool = False
 ) -> BaseProcess:
-    process = MOTHER.Process(target=_become, args=(env, arguments, output, afresh), daemon=True)
+    process = FORKSERVER.Process(target=_become, args=(env, arguments, output, afresh), daemon=True)
     with _no_main():
         process.start()
     return process

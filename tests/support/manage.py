@@ -16,7 +16,7 @@ READ_BY_THE_SITE = frozenset(env.SETTING_NAMES)
 def run_manage(*arguments: str, afresh: bool = False, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command with these settings, the test's DATA_DIR and no `.env`.
 
-    `afresh`: with nothing in its memory but what it loads itself, for who looks at that.
+    `afresh`: in a new interpreter, for tests of its memory or of the modules that it loads.
     """
     clean = {name: value for name, value in os.environ.items() if name not in READ_BY_THE_SITE}
     clean |= dict.fromkeys(READ_BY_THE_SITE, "")

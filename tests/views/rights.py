@@ -21,7 +21,7 @@ Responses = dict[str, str]
 
 @dataclass(frozen=True)
 class Row:
-    """`responses` by role where the object exists; `deleted` and `missing` for who has a right to it."""
+    """`responses` by role where the object exists; `deleted` and `missing` for roles with a right to it."""
 
     route: str  # as Django writes it
     methods: str

@@ -24,17 +24,15 @@ POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql:///postgres")
 
 # Run by `manage.py shell`: all in one process, for each start of one costs two seconds.
 MADE = f"""
-import os
+from os import environ
 from django.core.management import call_command
 from django.db import connection
 from tests.support.databases import keep_migrated
 call_command("migrate", interactive=False, verbosity=0)
 connection.close()
-keep_migrated(os.environ["DATABASE_URL"])
+keep_migrated(environ["DATABASE_URL"])
 {SCRIPT}
 connection.close()
-if not os.path.exists(os.path.join(os.environ["DATA_DIR"], "static")):
-    call_command("collectstatic", interactive=False, verbosity=0)
 """
 
 
@@ -100,19 +98,15 @@ class Database:
 
 
 class Template:
-    """The migrated database with the people in it, and the static files collected beside it."""
+    """The migrated database with the people in it, and the static files, collected for the first server."""
 
-    def __init__(self, folder: Path, kind: str) -> None:
+    def __init__(self, folder: Path, kind: str, *, static_folder: Path | None = None) -> None:
         self.kind = kind
         self.folder = folder
+        self._static_folder = static_folder or folder
         self.secret_key = uuid.uuid4().hex * 2
         self._database = self._empty("template")
-        env = clean_environment(
-            DATA_DIR=str(folder), DATABASE_URL=self._database.url, SECRET_KEY=self.secret_key
-        )
-        subprocess.run(
-            [sys.executable, "manage.py", "shell", "-v0", "-c", MADE], cwd=ROOT, env=env, check=True
-        )
+        self._manage(folder, "shell", "-v0", "-c", MADE)
 
     @classmethod
     def shared(cls, folder: Path, kind: str) -> "Template":
@@ -122,9 +116,7 @@ class Template:
             if made.exists():
                 return pickle.loads(made.read_bytes())
             (folder / kind).mkdir()
-            for other in folder.glob("*.pickle"):  # is complete, and has the same static files
-                (folder / kind / "static").symlink_to(folder / other.stem / "static")
-            template = cls(folder / kind, kind)
+            template = cls(folder / kind, kind, static_folder=folder)
             made.write_bytes(pickle.dumps(template))
             return template
 
@@ -145,11 +137,21 @@ class Template:
         return self._empty(f"test_{uuid.uuid4().hex}", template=migrated(name))
 
     def static_for(self, folder: Path) -> None:
-        (folder / "static").symlink_to(self.folder / "static")
+        static = self._static_folder / "static"
+        with exclusive(self._static_folder / "static.lock"):
+            if not static.exists():
+                self._manage(self._static_folder, "collectstatic", "--no-input", "-v0")
+        (folder / "static").symlink_to(static)
 
     def drop(self) -> None:
         self._database.drop()
         Database(migrated(self._database.url)).drop()
+
+    def _manage(self, data_dir: Path, *arguments: str) -> None:
+        env = clean_environment(
+            DATA_DIR=str(data_dir), DATABASE_URL=self._database.url, SECRET_KEY=self.secret_key
+        )
+        subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=env, check=True)
 
     def _empty(self, name: str, template: str = "") -> Database:
         if self.kind == "sqlite":

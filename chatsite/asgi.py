@@ -14,6 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
 from chat.engine.engine import get_engine, is_begun, shut_down  # noqa: E402 - only after Django is set up
+from chat.management import start_check  # noqa: E402
 from chatsite.server.asgi_handler import Handler  # noqa: E402
 
 handle = Handler()
@@ -65,8 +66,6 @@ async def _lifespan(receive: Any, send: Any) -> None:
 
 async def _start() -> None:
     """Start the engine. Raises ImproperlyConfigured: where `manage.py serve` would refuse the database."""
-    from chat.management import start_check  # `manage.py serve` has checked, and needs no memory for it here
-
     if problem := await asyncio.to_thread(start_check.problem):
         raise ImproperlyConfigured(problem)
     await get_engine()

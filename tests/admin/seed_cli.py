@@ -3,12 +3,10 @@
 from tests.support import forkserver
 from tests.support.server import Server
 
-PATIENCE = 300.0  # seconds; these machines are busy
-
 
 def plant(server: Server, script: str) -> list[str]:
     """Run `script` with the names of `tests.admin.seed`; the words that it prints."""
     whole = f"from tests.admin.seed import *\n{script}"
-    done = forkserver.run(server.env, ("shell", "-v0", "-c", whole), PATIENCE)
+    done = forkserver.run(server.env, ("shell", "-v0", "-c", whole))
     assert done.returncode == 0, done.stderr
     return done.stdout.split()

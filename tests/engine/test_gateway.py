@@ -9,6 +9,7 @@ import pytest
 from tests.fake_cloudflare.server import NO_THUMBS, Fake
 from tests.support.people import CSRF, PASSWORD
 from tests.support.server import Person, Server, Stream
+from tests.views.trees import ask_to_end
 
 ROWS = "SELECT gateway, gateway_log, gateway_cached, gateway_step FROM chat_run ORDER BY created"
 
@@ -16,11 +17,6 @@ ROWS = "SELECT gateway, gateway_log, gateway_cached, gateway_step FROM chat_run 
 def told(server: Server) -> list[tuple[Any, ...]]:
     rows = server.database.rows(ROWS)
     return [(gateway, bool(log), bool(cached), step) for gateway, log, cached, step in rows]
-
-
-def ask_to_end(person: Person, question: str) -> Stream:
-    with person.ask(question) as stream:
-        return stream.to_end()
 
 
 @pytest.fixture

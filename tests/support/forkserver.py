@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 300.0  # seconds that a command may take; these machines are busy
 FORKSERVER = multiprocessing.get_context("forkserver")
 FORKSERVER.set_forkserver_preload(["tests.support.preloaded"])
 
@@ -31,7 +32,9 @@ def serve(
     return _start(env, ("serve", *arguments), (log, log), afresh=afresh)
 
 
-def run(env: dict[str, str], arguments: tuple[str, ...], timeout: float) -> subprocess.CompletedProcess[str]:
+def run(
+    env: dict[str, str], arguments: tuple[str, ...], timeout: float = PATIENCE
+) -> subprocess.CompletedProcess[str]:
     """Run another command to its end, as `subprocess.run` does.
 
     Not for a command that reads its input, the way it was started, or the modules that it has loaded.

@@ -9,7 +9,6 @@ from chatsite import env
 from tests.support import forkserver
 from tests.support.databases import ROOT
 
-PATIENCE = 300.0  # seconds; these machines are busy
 READ_BY_THE_SITE = frozenset(env.SETTING_NAMES)
 
 
@@ -22,12 +21,12 @@ def run_manage(*arguments: str, afresh: bool = False, **settings: str) -> subpro
     clean |= dict.fromkeys(READ_BY_THE_SITE, "")
     clean |= {"DATA_DIR": os.environ["DATA_DIR"], "DJANGO_SETTINGS_MODULE": "chatsite.settings"} | settings
     if not afresh:
-        return forkserver.run(clean, arguments, PATIENCE)
+        return forkserver.run(clean, arguments)
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
         env=clean,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=forkserver.PATIENCE,
     )

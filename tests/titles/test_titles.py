@@ -11,8 +11,9 @@ from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.databases import Database
 from tests.support.manage import run_manage
-from tests.support.server import Person, Server, Stream
+from tests.support.server import Person, Server
 from tests.support.waiting import until
+from tests.views.trees import ask_to_end
 
 Start = Callable[..., Server]
 MODEL = "granite-4.0-h-micro"
@@ -44,11 +45,6 @@ def question(title: str = "", *, scenario: str = "", reply: str = "words tokens=
     """A question with the title that the fake's small model answers, or what else it does."""
     scenario = scenario or says_line(title).removeprefix("fake: ")
     return f"{FIRST_LINE}\n\nfake: {reply}\nfake for {MODEL}: {scenario}"
-
-
-def ask_to_end(person: Person, content: str, path: str = "/c/", **fields: Any) -> Stream:
-    with person.ask(content, path, **fields) as stream:
-        return stream.to_end()
 
 
 def title_of(database: Database) -> str:

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from chat.models import Call, Conversation, Message, Run, TitleRequest, User
 from chat.models.usage import DayUsage, usage_of
-from tests.support.server import Person, Server
+from tests.support.server import Server
+from tests.views.trees import ask_to_end
 
 pytestmark = pytest.mark.database
 MODEL = "@cf/zai-org/glm-4.7-flash"
@@ -132,15 +133,10 @@ def multiply(run: Run) -> None:
         )
 
 
-def ask_to_end(person: Person) -> None:
-    with person.ask("hello") as stream:
-        stream.to_end()
-
-
 def test_the_page_shows_figures_and_a_chart(server: Server) -> None:
     bob = server.person("bob")
     assert "No usage in" in bob.get(PAGE).text
-    ask_to_end(bob)
+    ask_to_end(bob, "hello")
     page = bob.get(PAGE).text
     assert '<svg role="img" aria-label="Bar chart of the tokens' in page
     assert page.count('<rect class="shade-1"') == 2  # a bar, and the legend of its model

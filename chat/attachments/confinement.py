@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-CONFINED_PROGRAM = Path(__file__).with_name("confined_process.py")
+CONFINED_PROGRAM = Path(__file__).with_name("confined") / "process.py"
+PROJECT = Path(__file__).parents[2]
 
 logger = logging.getLogger(__name__)
 
@@ -65,8 +66,8 @@ def attempt(quick: QuickAttempt) -> Iterator[None]:
         _attempt.reset(token)
 
 
-def run_confined(program: Path, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
-    """Run the script `program` on `file`, a real file, and return what it writes. Blocks.
+def run_confined(module: str, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
+    """Call `main` of the module with `file`, a real file, as standard input; return its output. Blocks.
 
     The output is not trusted: the file may have taken control of the child. It is empty if the child wrote
     more than `output_bytes`. `arguments` are the caller's own words, nothing from outside. Raises Expired,
@@ -75,18 +76,21 @@ def run_confined(program: Path, file: IO[bytes], limits: ChildLimits, *arguments
     quick = _attempt.get()
     lowered = quick.lowered(limits) if quick else limits
     try:
-        return _run(program, file, lowered, *arguments)
+        return _run(_command(module, lowered, *arguments), file, lowered, module)
     except Expired:
         if lowered == limits:
             raise
         raise TooSlow from None
 
 
-def _run(program: Path, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
+def _command(module: str, limits: ChildLimits, *arguments: str) -> list[str]:
+    command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(PROJECT), module]
+    return [*command, str(limits.address_space_bytes), str(limits.cpu_seconds), *arguments]
+
+
+def _run(command: list[str], file: IO[bytes], limits: ChildLimits, module: str) -> bytes:
     file.seek(0)
     expired = threading.Event()
-    command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(program)]
-    command += [str(limits.address_space_bytes), str(limits.cpu_seconds), *arguments]
     with subprocess.Popen(  # noqa: S603 - no input is part of the command
         command,
         stdin=file,
@@ -111,7 +115,7 @@ def _run(program: Path, file: IO[bytes], limits: ChildLimits, *arguments: str) -
     if expired.is_set() or child.returncode == -signal.SIGXCPU:
         raise Expired
     if child.returncode:
-        logger.warning("the reader of an uploaded file, %s, ended with %s", program.name, child.returncode)
+        logger.warning("the reader of an uploaded file, %s, ended with %s", module, child.returncode)
     return output
 
 

@@ -1,19 +1,18 @@
-"""Decoding of uploaded pictures, each in a child process of its own (`picture_process.py`)."""
+"""Decoding of uploaded pictures, each in a child process of its own (`confined/pictures.py`)."""
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
 from django.utils.translation import gettext as _
 
 from chat.exceptions import RequestError
 
+from .confined.pictures import MAX_LONG_SIDE_PIXELS, SIDE_PIXELS
 from .confinement import ChildLimits, Expired, run_confined
-from .picture_process import MAX_LONG_SIDE_PIXELS, SIDE_PIXELS
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
-PICTURE_PROGRAM = Path(__file__).with_name("picture_process.py")
+PICTURE_READER = "chat.attachments.confined.pictures"
 DECODING_WALL_SECONDS = 15
 MAX_DECODED_BYTES = 20_000_000  # of the child, whatever it wants to send
 ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
@@ -40,7 +39,7 @@ def decode(file: IO[bytes], side: int = 0) -> EncodedPicture:
     """
     limits = ChildLimits(ADDRESS_SPACE_BYTES, CPU_SECONDS, DECODING_WALL_SECONDS, MAX_DECODED_BYTES)
     try:
-        return _read(run_confined(PICTURE_PROGRAM, file, limits, *([str(side)] if side else [])))
+        return _read(run_confined(PICTURE_READER, file, limits, *([str(side)] if side else [])))
     except Expired:
         raise _problem("time") from None
 

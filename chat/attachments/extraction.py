@@ -1,9 +1,8 @@
-"""The text of uploaded documents, taken by a child process (`document_process.py`), page by page."""
+"""The text of uploaded documents, taken by a child process (`confined/documents.py`), page by page."""
 
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from django.utils.translation import gettext as _
@@ -14,7 +13,7 @@ from . import document_types, problems
 from .confinement import ChildLimits, Expired, run_confined
 from .document_types import BY_EXTENSION, DOCUMENT_TYPES, TYPE_HEAD_BYTES
 
-DOCUMENT_PROGRAM = Path(__file__).with_name("document_process.py")
+DOCUMENT_READER = "chat.attachments.confined.documents"
 MAX_PAGES = 2_000
 MAX_CHARACTERS = 4_000_000  # of all pages together
 EXTRACTION_WALL_SECONDS = 40
@@ -65,7 +64,7 @@ def extract(file: IO[bytes], name: str) -> Extracted:
     )
     try:
         output = run_confined(
-            DOCUMENT_PROGRAM, file, limits, found.reader, str(MAX_PAGES), str(MAX_CHARACTERS)
+            DOCUMENT_READER, file, limits, found.reader, str(MAX_PAGES), str(MAX_CHARACTERS)
         )
     except Expired:
         raise _problem("time") from None

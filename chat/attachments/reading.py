@@ -2,9 +2,9 @@
 
 from typing import IO
 
+from .confined.pictures import HEIF_BRANDS
 from .decoding import EncodedPicture, decode
 from .extraction import Extracted, extract
-from .picture_process import HEIF_BRANDS
 
 PICTURE_HEAD_BYTES = 12
 PICTURE_BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")

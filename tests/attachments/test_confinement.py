@@ -9,34 +9,41 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
 from chat.attachments import confinement
-from chat.attachments.confined_process import ASK_VERSION, CREATE_RULESET
+from chat.attachments.confined.process import ASK_VERSION, CREATE_RULESET
 from chat.attachments.confinement import ChildLimits, Expired, run_confined
 
 NEEDED_VERSION = 6  # of Landlock: signals are the latest that it forbids
 LIMITS = ChildLimits(address_space_bytes=500_000_000, cpu_seconds=5, wall_seconds=20, output_bytes=1_000_000)
 
 
+def write_program(path: Path, code: str) -> None:
+    body = indent(code, "    ")
+    path.write_text(f"import os, socket, sys\ndef main():\n{body}\nif __name__ == '__main__': main()")
+
+
 def run(folder: Path, code: str, limits: ChildLimits = LIMITS) -> bytes:
-    program = folder / "program.py"
-    program.write_text(code)
+    write_program(folder / "program.py", code)
     with tempfile.TemporaryFile() as file:
         file.write(b"the file")
-        return run_confined(program, file, limits, "first", "second")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(confinement, "PROJECT", folder)
+            return run_confined("program", file, limits, "first", "second")
 
 
 def test_a_child_reads_the_file_from_its_start(tmp_path: Path) -> None:
-    code = "import sys; print(sys.argv[1:], sys.stdin.read(), __name__)"
-    assert run(tmp_path, code) == b"['first', 'second'] the file __main__\n"
+    code = "print(sys.argv[1:], sys.stdin.read(), __name__)"
+    assert run(tmp_path, code) == b"['first', 'second'] the file program\n"
 
 
 def test_a_child_that_writes_without_end_is_cut_off(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert run(tmp_path, "import sys\nwhile True: sys.stdout.buffer.write(bytes(10**6))") == b""
+    assert run(tmp_path, "while True: sys.stdout.buffer.write(bytes(10**6))") == b""
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # kilobytes
 
 
@@ -54,15 +61,14 @@ def test_a_child_that_takes_too_long_is_ended(tmp_path: Path, code: str) -> None
         "open('attachment-test', 'wb', buffering=0).write(b'x')",
         "os.fork()",
         "print(os.environ['PATH'])",
-        "import chat",
     ],
 )
 def test_the_child_can_do_nothing_else(deed: str, tmp_path: Any) -> None:
     if deed == "os.fork()" and os.geteuid() == 0:
         pytest.skip("the limit of processes does not bind the superuser")
-    program = tmp_path / "deed.py"
-    program.write_text(f"import os; {deed}")
-    command = [sys.executable, "-I", str(confinement.CONFINED_PROGRAM), str(program), "1000000000", "10"]
+    write_program(tmp_path / "deed.py", deed)
+    command = [sys.executable, "-I", str(confinement.CONFINED_PROGRAM), str(tmp_path), "deed"]
+    command += ["1000000000", "10"]
     done = subprocess.run(command, capture_output=True, env={}, check=False, cwd=tmp_path)
     assert done.returncode != 0
     assert b"deed.py" in done.stderr
@@ -86,14 +92,12 @@ def test_the_child_can_do_nothing_else(deed: str, tmp_path: Any) -> None:
 def test_a_child_that_is_taken_over_reaches_nothing(deed: str, tmp_path: Path) -> None:
     if ctypes.CDLL(None).syscall(CREATE_RULESET, None, 0, ASK_VERSION) < NEEDED_VERSION:
         pytest.skip(f"this kernel has no Landlock of version {NEEDED_VERSION}")
-    folder = tmp_path / "program"
-    folder.mkdir()
-    (folder / "deed.py").write_text(f"import os, socket, sys; {deed}")
+    write_program(tmp_path / "deed.py", deed)
     (tmp_path / "secret").write_text("a secret")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
         free = subprocess.run(
-            [sys.executable, "-I", str(folder / "deed.py"), port],
+            [sys.executable, "-I", str(tmp_path / "deed.py"), port],
             check=False,
             cwd=tmp_path,
             capture_output=True,
@@ -107,7 +111,8 @@ def test_a_child_that_is_taken_over_reaches_nothing(deed: str, tmp_path: Path) -
             sys.executable,
             "-I",
             str(confinement.CONFINED_PROGRAM),
-            str(folder / "deed.py"),
+            str(tmp_path),
+            "deed",
             "1000000000",
             "10",
             port,

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
-from chat.attachments import decoding, picture_process
+from chat.attachments import confinement, decoding
+from chat.attachments.confined import pictures as confined
 from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.problems import BrokenPicture, NotAPicture, TooManyPixels
 from chat.exceptions import RequestError
@@ -22,7 +23,7 @@ NEAR = 24  # the largest difference of a channel that JPEG makes here
 
 def converted(content: bytes) -> EncodedPicture:
     """Return the picture that `decoded` would, without the child process."""
-    described, stored = picture_process.convert(io.BytesIO(content))
+    described, stored = confined.convert(io.BytesIO(content))
     return EncodedPicture(stored, **described)
 
 
@@ -253,9 +254,9 @@ def test_damaged_bytes_end_in_a_picture_or_a_refusal(seed: int) -> None:
 
 
 def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    program = tmp_path / "slow.py"
-    program.write_text("import time; time.sleep(60)")
-    monkeypatch.setattr(decoding, "PICTURE_PROGRAM", program)
+    (tmp_path / "slow.py").write_text("import time\ndef main(): time.sleep(60)")
+    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
+    monkeypatch.setattr(decoding, "PICTURE_READER", "slow")
     monkeypatch.setattr(decoding, "DECODING_WALL_SECONDS", 0.5)
     assert refused(JPEG) == "422 picture_took_too_long"
 
@@ -276,7 +277,7 @@ def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, 
 def test_a_childs_output_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
 ) -> None:
-    program = tmp_path / "taken.py"
-    program.write_text(f"import sys; sys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(decoding, "PICTURE_PROGRAM", program)
+    (tmp_path / "taken.py").write_text(f"import sys\ndef main(): sys.stdout.buffer.write({written!r})")
+    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
+    monkeypatch.setattr(decoding, "PICTURE_READER", "taken")
     assert refused(JPEG) == "422 broken_picture"

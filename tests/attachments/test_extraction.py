@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from chat.attachments import document_process, extraction
+from chat.attachments import confinement, extraction
+from chat.attachments.confined import documents as confined
+from chat.attachments.confined.text_encoding import decoded
 from chat.attachments.document_types import DOCX, PPTX, XLSX
 from chat.attachments.extraction import Extracted, NeedsConversion, converted
 from chat.exceptions import RequestError
@@ -17,7 +19,7 @@ LEGACY = Path(__file__).with_name("legacy.xls")
 
 def text(content: bytes) -> str:
     """Return a plain text as `extracted` reads it, without the child process."""
-    return document_process.cleaned(document_process.decoded(content))
+    return confined.cleaned(decoded(content))
 
 
 def test_a_pdf_by_pages() -> None:
@@ -86,7 +88,7 @@ def test_a_page_names_its_encoding() -> None:
 
 def test_a_text_is_clean() -> None:
     assert text("a\x1b[31mb\x1b[0m  \r\n\n\n\n\nc\ufeff\x0bd\u2028e\xadf\x08\n".encode()) == "ab\n\nc\nd\nef"
-    assert document_process.cleaned("exam\x02\r\nple\ufffes\ud800\x00\x85") == "examples"
+    assert confined.cleaned("exam\x02\r\nple\ufffes\ud800\x00\x85") == "examples"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_converted_documents_have_the_same_limits() -> None:
 def test_a_childs_output_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
 ) -> None:
-    program = tmp_path / "taken.py"
-    program.write_text(f"import sys; sys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(extraction, "DOCUMENT_PROGRAM", program)
+    (tmp_path / "taken.py").write_text(f"import sys\ndef main(): sys.stdout.buffer.write({written!r})")
+    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
+    monkeypatch.setattr(extraction, "DOCUMENT_READER", "taken")
     assert refused(b"x") == "422 broken_document"

@@ -1,17 +1,17 @@
 """The start of a child process that reads one file of unknown origin. Run as a script, with `-I`.
 
-    confined_process.py PROGRAM ADDRESS_SPACE_BYTES CPU_SECONDS [ARGUMENT …]
+    process.py FOLDER MODULE ADDRESS_SPACE_BYTES CPU_SECONDS [ARGUMENT …]
 
-It sets the limits below, then runs PROGRAM, so that a parser that is exploited or runs wild meets them.
-They are set before any byte of the file, which is the standard input, is read. It knows nothing of the site:
-no settings, no environment, no network.
+It imports MODULE from FOLDER, sets the limits below, then calls `main` of the module, so that a parser that
+is exploited or runs wild meets them. They are set before any byte of the file, which is the standard input,
+is read. It knows nothing of the site: no settings, no environment, no network.
 """
 
 import contextlib
 import ctypes
+import importlib
 import os
 import resource
-import runpy
 import struct
 import sys
 
@@ -57,8 +57,8 @@ def limit_resources(address_space_bytes: int, cpu_seconds: int) -> None:
     os.nice(5)
 
 
-def isolate(program: str) -> None:
-    """Forbid programs, TCP, other processes, and all files except those of Python and the system's libraries.
+def isolate(code: str) -> None:
+    """Forbid programs, TCP, other processes, and all files except those of Python, the system and `code`.
 
     The environment of the server is a file of `/proc`, so it cannot be read. A kernel without Landlock, or a
     sandbox that hides it, forbids nothing of this.
@@ -74,7 +74,7 @@ def isolate(program: str) -> None:
     rules += [ABSTRACT_SOCKETS_AND_SIGNALS] if version >= 6 else []
     attributes = struct.pack(f"{len(rules)}Q", *rules)
     ruleset = libc.syscall(CREATE_RULESET, attributes, len(attributes), 0)
-    for path in {*SYSTEM, *sys.path, sys.prefix, sys.base_prefix, os.path.dirname(program)}:
+    for path in {*SYSTEM, *sys.path, sys.prefix, sys.base_prefix, code}:
         _allow_reading(libc, ruleset, path)
     libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     libc.syscall(RESTRICT_SELF, ruleset, 0)
@@ -90,11 +90,15 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
 
 
 def main() -> None:
-    program, address_space_bytes, cpu_seconds, *arguments = sys.argv[1:]
+    folder, name, address_space_bytes, cpu_seconds, *arguments = sys.argv[1:]
     limit_resources(int(address_space_bytes), int(cpu_seconds))
-    isolate(program)
-    sys.argv = [program, *arguments]
-    runpy.run_path(program, run_name="__main__")
+    # The folder holds the data of the site as well, so only the package of the module stays readable.
+    sys.path.insert(0, folder)
+    module = importlib.import_module(name)
+    sys.path.remove(folder)
+    isolate(os.path.join(folder, name.partition(".")[0]))
+    sys.argv = [name, *arguments]
+    module.main()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The child process that decodes one picture of unknown origin and encodes it again.
 
-It runs in `confined_process.py`, reads the file that is its standard input, and writes one line of JSON to
+It runs in `process.py`, reads the file that is its standard input, and writes one line of JSON to
 its standard output. With an argument, the side of a square in pixels, it cuts and scales the picture to it.
 
 The line has `media_type`, `width` and `height`, and the bytes of the new picture follow; or it has `problem`:
@@ -189,7 +189,3 @@ def main() -> None:
         described, content = {"problem": "broken"}, b""
     sys.stdout.buffer.write(json.dumps(described).encode() + b"\n" + content)
     sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,30 +1,34 @@
-"""Child processes that read uploaded files: pictures (`decoding.py`) and documents (`extraction.py`).
+"""Child processes that read untrusted files: pictures, documents and imports.
 
 A child is a new interpreter with an empty environment and not a fork of the server, so it holds none of the
 server's secrets, connections or files.
 """
 
 import logging
+import os
+import select
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 CONFINED_PROGRAM = Path(__file__).with_name("confined") / "process.py"
-PROJECT = Path(__file__).parents[2]
+PIECE_BYTES = 65_536
+BEAT_SECONDS = 1.0
+EXIT_SECONDS = 5.0  # for a child that has closed its output
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
-    """The limits of one child. At most `output_bytes` of its output are read."""
+    """The limits of one child. `wall_seconds` is the time in which its output is waited for."""
 
     address_space_bytes: int
     cpu_seconds: int
@@ -34,6 +38,14 @@ class ChildLimits:
 
 class Expired(Exception):
     """The child was ended because its time was over."""
+
+
+class TooMuchOutput(Exception):
+    """The child was ended because it wrote more than it may."""
+
+
+class Crashed(Exception):
+    """The child ended with an error: mostly for want of memory. It may have written something before."""
 
 
 class TooSlow(Exception):
@@ -66,59 +78,123 @@ def attempt(quick: QuickAttempt) -> Iterator[None]:
         _attempt.reset(token)
 
 
-def run_confined(module: str, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
-    """Call `main` of the module with `file`, a real file, as standard input; return its output. Blocks.
+def run_confined(program: str | Path, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
+    """Run the program on `file`, a real file, as its standard input; return its output. Blocks.
 
-    The output is not trusted: the file may have taken control of the child. It is empty if the child wrote
-    more than `output_bytes`. `arguments` are the caller's own words, nothing from outside. Raises Expired,
-    and TooSlow in a quick attempt.
+    `program` is a module, whose `main` is called, or the path of a script. The output is not trusted: the
+    file may have taken control of the child. It is empty if the child wrote more than `output_bytes`.
+    `arguments` are the caller's own words, nothing from outside. Raises Expired, and TooSlow in a quick
+    attempt.
     """
     quick = _attempt.get()
     lowered = quick.lowered(limits) if quick else limits
+    output = bytearray()
     try:
-        return _run(_command(module, lowered, *arguments), file, lowered, module)
+        for piece in _pieces(program, file, lowered, *arguments):
+            output += piece
     except Expired:
         if lowered == limits:
             raise
         raise TooSlow from None
+    except TooMuchOutput:
+        return b""
+    except Crashed as error:
+        logger.warning("the reader of an uploaded file, %s, ended with %s", program, error)
+    return bytes(output)
 
 
-def _command(module: str, limits: ChildLimits, *arguments: str) -> list[str]:
-    command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(PROJECT), module]
-    return [*command, str(limits.address_space_bytes), str(limits.cpu_seconds), *arguments]
+def stream_confined(
+    program: str | Path,
+    file: IO[bytes],
+    limits: ChildLimits,
+    *arguments: str,
+    line_bytes: int,
+    beat: Callable[[], object] = lambda: None,
+) -> Generator[bytes, None, None]:
+    """Run the program as `run_confined` does, and return its lines, without their ends, as it writes them.
+
+    `beat` is called every `BEAT_SECONDS` while the child is waited for. What it raises ends the child and is
+    raised here: so a person stops it. Closing the generator ends the child, too. The time that the caller
+    takes between two lines counts to no limit. Raises Expired, TooMuchOutput (also of a line of more than
+    `line_bytes`) and Crashed.
+    """
+    line = bytearray()
+    with closing(_pieces(program, file, limits, *arguments, beat=beat)) as pieces:
+        for piece in pieces:
+            for number, part in enumerate(piece.split(b"\n")):
+                if number:
+                    yield bytes(line)
+                    line.clear()
+                line += part
+                if len(line) > line_bytes:
+                    raise TooMuchOutput
+    if line:
+        yield bytes(line)
 
 
-def _run(command: list[str], file: IO[bytes], limits: ChildLimits, module: str) -> bytes:
+def _pieces(
+    program: str | Path,
+    file: IO[bytes],
+    limits: ChildLimits,
+    *arguments: str,
+    beat: Callable[[], object] = lambda: None,
+) -> Generator[bytes, None, None]:
+    # The child gets the descriptor, which stands behind what is buffered. A seek from the end drops that.
+    file.seek(0, os.SEEK_END)
     file.seek(0)
-    expired = threading.Event()
+    command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(program)]
+    command += [str(limits.address_space_bytes), str(limits.cpu_seconds), *arguments]
     with subprocess.Popen(  # noqa: S603 - no input is part of the command
         command,
         stdin=file,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        bufsize=0,
         cwd="/",
         env={},
         start_new_session=True,
     ) as child:
-        timer = threading.Timer(limits.wall_seconds, _end, (child, expired))
-        timer.start()
         try:
-            assert child.stdout
-            output = child.stdout.read(limits.output_bytes + 1)
-            if len(output) > limits.output_bytes:
-                child.kill()
-                output = b""
-            child.wait()
+            yield from _output(child, limits, beat)
+            _check_end(child)
         finally:
-            timer.cancel()
             child.kill()
-    if expired.is_set() or child.returncode == -signal.SIGXCPU:
+
+
+def _output(
+    child: "subprocess.Popen[bytes]", limits: ChildLimits, beat: Callable[[], object]
+) -> Iterator[bytes]:
+    assert child.stdout
+    poll = select.poll()
+    poll.register(child.stdout, select.POLLIN)
+    waited, written, beaten = 0.0, 0, time.monotonic()
+    while True:
+        began = time.monotonic()
+        is_ready = poll.poll(1_000 * min(BEAT_SECONDS, limits.wall_seconds - waited))
+        now = time.monotonic()
+        waited += now - began
+        if waited >= limits.wall_seconds:
+            raise Expired
+        if now - beaten >= BEAT_SECONDS:
+            beat()
+            beaten = now
+        if not is_ready:
+            continue
+        piece = child.stdout.read(PIECE_BYTES)
+        if not piece:
+            return
+        written += len(piece)
+        if written > limits.output_bytes:
+            raise TooMuchOutput
+        yield piece
+
+
+def _check_end(child: "subprocess.Popen[bytes]") -> None:
+    try:
+        code = child.wait(EXIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Expired from None
+    if code == -signal.SIGXCPU:
         raise Expired
-    if child.returncode:
-        logger.warning("the reader of an uploaded file, %s, ended with %s", module, child.returncode)
-    return output
-
-
-def _end(child: "subprocess.Popen[bytes]", expired: threading.Event) -> None:
-    expired.set()
-    child.kill()
+    if code:
+        raise Crashed(code)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
-from chat.attachments import confinement, decoding
+from chat.attachments import decoding
 from chat.attachments.confined import pictures as confined
 from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.problems import BrokenPicture, NotAPicture, TooManyPixels
@@ -254,9 +254,8 @@ def test_damaged_bytes_end_in_a_picture_or_a_refusal(seed: int) -> None:
 
 
 def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    (tmp_path / "slow.py").write_text("import time\ndef main(): time.sleep(60)")
-    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
-    monkeypatch.setattr(decoding, "PICTURE_READER", "slow")
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)")
+    monkeypatch.setattr(decoding, "PICTURE_READER", tmp_path / "slow.py")
     monkeypatch.setattr(decoding, "DECODING_WALL_SECONDS", 0.5)
     assert refused(JPEG) == "422 picture_took_too_long"
 
@@ -277,7 +276,6 @@ def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, 
 def test_a_childs_output_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
 ) -> None:
-    (tmp_path / "taken.py").write_text(f"import sys\ndef main(): sys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
-    monkeypatch.setattr(decoding, "PICTURE_READER", "taken")
+    (tmp_path / "taken.py").write_text(f"import sys\nsys.stdout.buffer.write({written!r})")
+    monkeypatch.setattr(decoding, "PICTURE_READER", tmp_path / "taken.py")
     assert refused(JPEG) == "422 broken_picture"

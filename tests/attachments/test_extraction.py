@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.attachments import confinement, extraction
+from chat.attachments import extraction
 from chat.attachments.confined import documents as confined
 from chat.attachments.confined.text_encoding import decoded
 from chat.attachments.document_types import DOCX, PPTX, XLSX
@@ -149,7 +149,6 @@ def test_converted_documents_have_the_same_limits() -> None:
 def test_a_childs_output_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
 ) -> None:
-    (tmp_path / "taken.py").write_text(f"import sys\ndef main(): sys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
-    monkeypatch.setattr(extraction, "DOCUMENT_READER", "taken")
+    (tmp_path / "taken.py").write_text(f"import sys\nsys.stdout.buffer.write({written!r})")
+    monkeypatch.setattr(extraction, "DOCUMENT_READER", tmp_path / "taken.py")
     assert refused(b"x") == "422 broken_document"

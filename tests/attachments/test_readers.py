@@ -5,13 +5,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 import pytest
 from django.utils import translation
 
-from chat.attachments import confinement, readers
+from chat.attachments import readers
 from chat.attachments.confinement import ChildLimits, Expired, QuickAttempt, TooSlow, run_confined
 from chat.attachments.readers import Readers
 
@@ -29,23 +28,20 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Readers:
 
 
 @pytest.fixture
-def reading(
-    tmp_path: Path, lanes: Readers, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., "Future[bytes]"]:
+def reading(tmp_path: Path, lanes: Readers) -> Callable[..., "Future[bytes]"]:
     """Have a person's file read by a program of these lines."""
-    monkeypatch.setattr(confinement, "PROJECT", tmp_path)
 
     def read(person: str, code: str, limits: ChildLimits = LIMITS) -> "Future[bytes]":
-        module = f"program{abs(hash(code))}"
-        (tmp_path / f"{module}.py").write_text(f"def main():\n{indent(code, '    ')}")
-        return lanes.submit(person, _run, module, limits)
+        program = tmp_path / "program.py"
+        program.write_text(code)
+        return lanes.submit(person, _run, program, limits)
 
     return read
 
 
-def _run(module: str, limits: ChildLimits) -> bytes:
+def _run(program: Path, limits: ChildLimits) -> bytes:
     with tempfile.TemporaryFile() as file:
-        return run_confined(module, file, limits)
+        return run_confined(program, file, limits)
 
 
 def test_a_small_file_waits_for_nobodys_slow_ones(lanes: Readers) -> None:

@@ -1,10 +1,10 @@
 """The start of a child process that reads one file of unknown origin. Run as a script, with `-I`.
 
-    process.py FOLDER MODULE ADDRESS_SPACE_BYTES CPU_SECONDS [ARGUMENT …]
+    process.py PROGRAM ADDRESS_SPACE_BYTES CPU_SECONDS [ARGUMENT …]
 
-It imports MODULE from FOLDER, sets the limits below, then calls `main` of the module, so that a parser that
-is exploited or runs wild meets them. They are set before any byte of the file, which is the standard input,
-is read. It knows nothing of the site: no settings, no environment, no network.
+PROGRAM is a module of this project, whose `main` is called, or the path of a script. The limits below are set
+before, so that a parser that is exploited or runs wild meets them. They are set before any byte of the file,
+which is the standard input, is read. It knows nothing of the site: no settings, no environment, no network.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ import resource
 import struct
 import sys
 
+PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 # Landlock, https://docs.kernel.org/userspace-api/landlock.html: the numbers of its system calls are the same
 # on every architecture.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, ASK_VERSION, PATH_BENEATH = 444, 445, 446, 1, 1
@@ -90,15 +91,21 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
 
 
 def main() -> None:
-    folder, name, address_space_bytes, cpu_seconds, *arguments = sys.argv[1:]
+    program, address_space_bytes, cpu_seconds, *arguments = sys.argv[1:]
     limit_resources(int(address_space_bytes), int(cpu_seconds))
-    # The folder holds the data of the site as well, so only the package of the module stays readable.
-    sys.path.insert(0, folder)
-    module = importlib.import_module(name)
-    sys.path.remove(folder)
-    isolate(os.path.join(folder, name.partition(".")[0]))
-    sys.argv = [name, *arguments]
-    module.main()
+    sys.argv = [program, *arguments]
+    if program.endswith(".py"):
+        import runpy  # half of the time that this module takes to start
+
+        isolate(program)
+        runpy.run_path(program, run_name="__main__")
+    else:
+        # The folder holds the data of the site as well, so only the package of the module stays readable.
+        sys.path.insert(0, PROJECT)
+        module = importlib.import_module(program)
+        sys.path.remove(PROJECT)
+        isolate(os.path.join(PROJECT, program.partition(".")[0]))
+        module.main()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -201,15 +202,15 @@ def test_a_child_is_ended_by_what_the_beat_raises(tmp_path: Path, monkeypatch: p
         pass
 
     monkeypatch.setattr(confinement, "BEAT_SECONDS", 0.01)
-    beats = []
+    is_stopped = threading.Event()
 
     def beat() -> None:
-        beats.append(1)
-        if len(beats) == 3:
+        if is_stopped.is_set():
             raise Stopped
 
     found = lines(tmp_path, "print(os.getpid(), flush=True); time.sleep(60)", beat=beat)
     child = int(next(found))
+    is_stopped.set()
     with pytest.raises(Stopped):
         next(found)
     with pytest.raises(ProcessLookupError):

@@ -23,8 +23,12 @@ from chat.models import (
     Message,
     Run,
     RunChunk,
+    SearchBuild,
+    SearchDocument,
     SiteModel,
 )
+from chat.search import build, results
+from chat.search.query import parse
 from chatsite import locks
 from tests.support.older_databases import Older, apps_at, migrate_to, migrate_to_latest
 
@@ -212,6 +216,22 @@ def test_renamed_columns_of_imports_keep_every_row(older: Older) -> None:
     assert (old.pk, old.found, old.done) == (job.pk, {"conversations": 4}, 3)
     migrate_to_latest()
     assert ImportJob.objects.get().preview == {"conversations": 4}
+
+
+@pytest.mark.database
+def test_the_search_index_is_built_again_with_words_of_other_letters(older: Older) -> None:
+    apps = older("0058_deleted_by_time")
+    user = apps.get_model("chat", "User").objects.create(username="alice")
+    talk = apps.get_model("chat", "Conversation").objects.create(user=user, title="Øl", model=MODEL)
+    apps.get_model("chat", "SearchDocument").objects.create(
+        id=1_000_000_007, owner=user.pk, conversation=talk.pk
+    )
+    apps.get_model("chat", "SearchBuild").objects.update(finished=True)
+    migrate_to_latest()
+    state = SearchBuild.objects.get()
+    assert (state.finished, state.next_id, SearchDocument.objects.count()) == (False, 1_000_000_007, 0)
+    build.build(lambda _: None, beside_servers=lambda: False)
+    assert [found.title for found in results.search(user.pk, parse("ol ", UTC)).results] == ["Øl"]
 
 
 ADDED = {"run_by_state", "run_latest", "run_live_by_conversation_state"}

@@ -1,7 +1,7 @@
 """Full-text search expressions of SQLite (FTS5) and PostgreSQL (tsquery, tsvector).
 
-Words hold only letters and digits, so they need no escaping. Each document is also indexed under a tag, which
-names its owner and its kind. A tag begins with an underscore, so no word of a text can equal it.
+Words hold only letters, digits and underscores, so they need no escaping. Each document is also indexed under
+a tag, which names its owner and its kind. A tag begins with an underscore, so no word of a text can equal it.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ def title_tag(owner: int) -> str:
 def fts5(query: Query, tag: str = "") -> str:
     """Return the query as an FTS5 expression: https://www.sqlite.org/fts5.html#full_text_query_syntax"""
     wanted = [f'"{tag}"'] if tag else []
-    wanted += [_fts5_phrase(term) for term in query.terms]
+    wanted += [_fts5_term(term) for term in query.terms]
     found = " AND ".join(wanted)
     if query.excluded:
-        found = f"({found}) NOT ({' OR '.join(map(_fts5_phrase, query.excluded))})"
+        found = f"({found}) NOT ({' OR '.join(map(_fts5_term, query.excluded))})"
     return found
 
 
@@ -35,8 +35,8 @@ def tsquery(query: Query, tag: str = "") -> str:
     https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY
     """
     wanted = [f"'{tag}'"] if tag else []
-    wanted += [_tsquery_phrase(term) for term in query.terms]
-    wanted += [f"!{_tsquery_phrase(term)}" for term in query.excluded]
+    wanted += [_tsquery_term(term) for term in query.terms]
+    wanted += [f"!{_tsquery_term(term)}" for term in query.excluded]
     return " & ".join(wanted)
 
 
@@ -48,10 +48,14 @@ def tsvector(words: Sequence[str]) -> str:
     return " ".join(f"'{word}':{','.join(at)}" for word, at in positions.items())
 
 
-def _fts5_phrase(term: Term) -> str:
-    return f'"{" ".join(term.words)}"{" *" if term.prefix else ""}'
+def _fts5_term(term: Term) -> str:
+    phrase = f'"{" ".join(term.words)}"{" *" if term.prefix else ""}'
+    symbols = [f'"{word.removesuffix("*")}"{" *" if word.endswith("*") else ""}' for word in term.symbols]
+    return f"({' AND '.join([phrase, *symbols])})" if symbols else phrase
 
 
-def _tsquery_phrase(term: Term) -> str:
+def _tsquery_term(term: Term) -> str:
     *first, last = (f"'{word}'" for word in term.words)
-    return f"({' <-> '.join([*first, f'{last}:*' if term.prefix else last])})"
+    phrase = " <-> ".join([*first, f"{last}:*" if term.prefix else last])
+    symbols = [f"'{word.removesuffix('*')}'{':*' if word.endswith('*') else ''}" for word in term.symbols]
+    return f"({' & '.join([phrase, *symbols])})"

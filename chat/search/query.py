@@ -8,19 +8,26 @@ from . import words
 
 MAX_QUERY_CHARS = 300  # of a typed search; the rest is ignored
 MAX_QUERY_TERMS = 16
-MIN_PREFIX_CHARS = 3  # for a shorter prefix the database would read most of the index
+MIN_PREFIX_CHARS = 2
 QUERY_QUOTES = str.maketrans("“”„«»", '"""""')  # typographic quotation marks, which phones insert
-TOKEN = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))')
+# A minus excludes a word or a phrase. Before a number, one letter or another dash it is part of the word.
+TOKEN = re.compile(r'(?P<minus>-(?="|[^\W\d_]\w))?(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))')
 OPERATOR = re.compile(r"(model|before|after|in|is):(.+)", re.IGNORECASE)
 DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A phrase. With `prefix`, its last word matches every word that begins with it."""
+    """A phrase. With `prefix`, its last word matches every word that begins with it.
+
+    `symbols`: words of the index that the text must have as well, see `words.with_symbols`; the last one ends
+    with `*` if it may go on. `literal`: the term as it was typed, in lower case, if it has such characters.
+    """
 
     words: tuple[str, ...]
     prefix: bool = False
+    symbols: tuple[str, ...] = ()
+    literal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +63,31 @@ class _Reader:
 
     def read(self, typed: str) -> Query:
         found = list(TOKEN.finditer(typed))[:MAX_QUERY_TERMS]
-        for each in found:
-            is_last = each is found[-1] and each.end() == len(typed)
-            self._take(each, is_last=is_last)
-        return self.query
+        wanted = [each for each in found if not each["minus"]]
+        for each in wanted:
+            self._take(each, unfinished=each is found[-1] and each.end() == len(typed))
+        unwanted = [self._term(each) for each in found if each["minus"]]
+        if self.query.is_empty:  # nothing to exclude from: `-rf` alone is a word to find
+            terms = [self._term(each, each["minus"] or "") for each in found]
+            return replace(self.query, terms=tuple(term for term in terms if term.words))
+        return replace(self.query, excluded=tuple(term for term in unwanted if term.words))
 
-    def _take(self, found: "re.Match[str]", *, is_last: bool) -> None:
-        phrase, bare = found["phrase"], found["bare"]
-        if phrase is not None:
-            self._add(Term(tuple(words.split(phrase))), excluded=bool(found["minus"]))
-        elif (
-            not found["minus"] and (operator := OPERATOR.fullmatch(bare)) and self._apply(*operator.groups())
+    def _take(self, found: "re.Match[str]", *, unfinished: bool) -> None:
+        if (
+            found["bare"]
+            and (operator := OPERATOR.fullmatch(found["bare"]))
+            and self._apply(*operator.groups())
         ):
             return
-        else:
-            unfinished = is_last and not found["minus"]
-            self._add(_term(bare, unfinished=unfinished), excluded=bool(found["minus"]))
-
-    def _add(self, term: Term, *, excluded: bool) -> None:
-        if not term.words:
-            return
-        if excluded:
-            self.query = replace(self.query, excluded=(*self.query.excluded, term))
-        else:
+        term = self._term(found, unfinished=unfinished)
+        if term.words:
             self.query = replace(self.query, terms=(*self.query.terms, term))
+
+    @staticmethod
+    def _term(found: "re.Match[str]", before: str = "", *, unfinished: bool = False) -> Term:
+        if found["phrase"] is not None:
+            return _term(before + found["phrase"], unfinished=False)
+        return _term(before + found["bare"], unfinished=unfinished or found["bare"].endswith("*"))
 
     def _apply(self, name: str, value: str) -> bool:
         """Apply an operator. Return False if the operator does not have this value."""
@@ -109,10 +117,14 @@ def parse(typed: str, zone: tzinfo) -> Query:
     return _Reader(zone).read(typed.translate(QUERY_QUOTES)[:MAX_QUERY_CHARS])
 
 
-def _term(bare: str, *, unfinished: bool) -> Term:
-    found = tuple(words.split(bare))
-    is_prefix = bool(found) and (bare.endswith("*") or (unfinished and bare[-1].isalnum()))
-    return Term(found, is_prefix and len(found[-1]) >= MIN_PREFIX_CHARS)
+def _term(typed: str, *, unfinished: bool) -> Term:
+    literal = typed.removesuffix("*").casefold()
+    found = tuple(words.split(typed))
+    is_prefix = unfinished and literal[-1:].isalnum() and len(found[-1]) >= MIN_PREFIX_CHARS
+    symbols = words.with_symbols(typed)
+    if unfinished and symbols:
+        symbols[-1] += "*"
+    return Term(found, is_prefix, tuple(symbols), "" if literal.replace(" ", "").isalnum() else literal)
 
 
 def _time(date: str, zone: tzinfo) -> datetime | None:

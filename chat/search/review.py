@@ -10,7 +10,7 @@ from chat.models import Conversation
 from . import words
 from .expression import fts5, tsquery
 from .matches import column_of
-from .query import MIN_PREFIX_CHARS, Query, Term
+from .query import Query, Term
 
 SQLITE_REVIEW = """
 SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s ORDER BY rowid DESC LIMIT %s
@@ -32,6 +32,7 @@ CONVERSATIONS = """
 SELECT DISTINCT COALESCE(d.conversation, m.conversation_id), d.owner
 FROM chat_searchdocument d LEFT JOIN chat_message m ON m.id = d.message WHERE d.id IN ({ids})
 """
+MIN_PREFIX_CHARS = 3  # a shorter prefix is in most of all users' messages
 SAMPLE_DOCUMENTS = 2_000  # newest documents that are searched to estimate how common the words are
 INDEX_COST = 5  # of a match that the index finds, in documents that are read one after another
 

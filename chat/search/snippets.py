@@ -1,7 +1,7 @@
 """Snippets of found texts, with the positions of the words to highlight."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from . import words
@@ -38,12 +38,7 @@ def snippet(text: str, terms: Sequence[Term]) -> Snippet:
 def marks(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
     """Return (start, end) of each match in a short text; overlapping matches are merged."""
     found = list(words.places(text))
-    spans = sorted(
-        (found[at].start, found[at + len(term.words) - 1].end)
-        for term in terms
-        for at in range(len(found) - len(term.words) + 1)
-        if _matches_at(found, at, term)
-    )
+    spans = sorted(span for term in terms for span in _literal(text, term) or _spans(found, term))
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and start <= joined[-1][1]:
@@ -51,6 +46,19 @@ def marks(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined or _mark_inside_word(text, terms)
+
+
+def _literal(text: str, term: Term) -> list[tuple[int, int]]:
+    """Return (start, end) of each place where the term stands as it was typed, with its symbols."""
+    if not term.literal:
+        return []
+    return [found.span() for found in re.finditer(re.escape(term.literal), text, re.IGNORECASE)]
+
+
+def _spans(found: Sequence[words.WordPosition], term: Term) -> Iterator[tuple[int, int]]:
+    for at in range(len(found) - len(term.words) + 1):
+        if _matches_at(found, at, term):
+            yield found[at].start, found[at + len(term.words) - 1].end
 
 
 def _matches_at(found: Sequence[words.WordPosition], at: int, term: Term) -> bool:
@@ -89,6 +97,9 @@ def _first_match(text: str, terms: Sequence[Term]) -> int:
     """
     places = []
     for term in terms:
+        if term.literal and (found := re.search(re.escape(term.literal), text, re.IGNORECASE)):
+            places.append(found.start())
+            continue
         pattern = r"[\W_]*".join(map(re.escape, term.words[:MAX_PATTERN_WORDS]))
         edge = "" if term.prefix or len(term.words) > MAX_PATTERN_WORDS else r"(?![^\W_])"
         if term.words[0].isascii() and (

@@ -2,7 +2,8 @@
 
 Case and accents are folded. In Chinese, Japanese, Korean, Thai and other scripts without spaces, each
 character is a word, so that a phrase finds any substring. Punctuation separates words, so `foo.bar` and
-`snake_case` are phrases of two words.
+`snake_case` are phrases of two words. A symbol that belongs to a word, as in `C++` and `--dry-run`, makes one
+more word of both, see `with_symbols`.
 """
 
 import re
@@ -13,11 +14,35 @@ from typing import NamedTuple
 MAX_WORD_CHARS = 64  # of a longer word, such as a key or a hash, only the beginning is indexed
 MAX_INDEXED_BYTES = 400_000  # of words indexed for one text; later words are not found
 MAX_UTF8_BYTES = 4  # of a character
-MAX_PART_CHARS = 64  # read on each side of a change of case in an identifier
+MAX_PART_CHARS = 56  # read on each side of a change of case in an identifier, or of a symbol
 WORD = re.compile(r"[^\W_]+")
 COMBINING_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
 )
+# Letters that Unicode does not decompose, such as those with a stroke.
+LETTERS = str.maketrans(
+    {
+        "ø": "o",
+        "đ": "d",
+        "ð": "d",
+        "ł": "l",
+        "ħ": "h",
+        "ŧ": "t",
+        "ı": "i",
+        "ȷ": "j",
+        "ƀ": "b",
+        "ɨ": "i",
+        "ǥ": "g",
+    }
+    | {"ƶ": "z", "ŋ": "n", "ɓ": "b", "ɗ": "d", "ƙ": "k", "ƴ": "y", "ǝ": "e", "ə": "e", "æ": "ae", "œ": "oe"}
+    | {"þ": "th", "ĸ": "k"}
+)
+DASHES = str.maketrans({"–": "-", "−": "-", "‑": "-", "—": "--"})  # phones write “—” for two hyphens
+# Letters for the symbols, because the tokenizer of the index knows no others.
+SYMBOLS = {"-": "d", "#": "h", "@": "a", "$": "s", "€": "e", "£": "l", "+": "p", "%": "c"}
+# Before a word, and after it. What stands in front of the symbol is looked at second, which is faster.
+BEFORE = re.compile(r"[-#@$€£](?<![\w-].)(?:(?<=-)-)?(?=[^\W_])")
+AFTER = re.compile(r"[+#%$€£](?<=[^\W_].)[+#%$€£]?")
 # Scripts without spaces: kana, Han, Hangul; Thai, Lao, Burmese, Khmer.
 SINGLE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -42,7 +67,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", COMBINING_MARKS.sub("", decomposed)).casefold()
+    return unicodedata.normalize("NFC", COMBINING_MARKS.sub("", decomposed).translate(LETTERS)).casefold()
 
 
 def split(text: str) -> list[str]:
@@ -54,9 +79,10 @@ def split(text: str) -> list[str]:
 
 
 def indexed(text: str) -> list[str]:
-    """Return the words to index: all words of the text, then the parts of identifiers such as `useEffect`."""
+    """Return the words to index: all words of the text, parts of identifiers, then words with symbols."""
     words = split(text)
     words += _parts(text)
+    words += with_symbols(text)
     if MAX_UTF8_BYTES * sum(map(len, words)) + len(words) <= MAX_INDEXED_BYTES:
         return words
     size = 0
@@ -65,6 +91,31 @@ def indexed(text: str) -> list[str]:
         if size > MAX_INDEXED_BYTES:
             return words[:count]
     return words
+
+
+def with_symbols(text: str) -> list[str]:
+    """Return a word for each symbol that belongs to a word of the text: those of `C++`, `#tag`, `-v`, `50%`.
+
+    It begins with an underscore and holds another, so it equals neither a word nor a tag of a document.
+    """
+    folded = fold(text if text.isascii() else text.translate(DASHES))
+    found = [f"_{_code(symbol)}_{_word_after(symbol)}" for symbol in BEFORE.finditer(folded)]
+    return found + [f"__{_word_before(symbol)}_{_code(symbol)}" for symbol in AFTER.finditer(folded)]
+
+
+def _code(symbol: "re.Match[str]") -> str:
+    return "".join(map(SYMBOLS.__getitem__, symbol[0]))
+
+
+def _word_after(symbol: "re.Match[str]") -> str:
+    found = WORD.match(symbol.string, symbol.end(), symbol.end() + MAX_PART_CHARS)
+    assert found
+    return _pieces(found[0])[0]
+
+
+def _word_before(symbol: "re.Match[str]") -> str:
+    found = WORD.findall(symbol.string, max(0, symbol.start() - MAX_PART_CHARS), symbol.start())
+    return _pieces(found[-1])[-1]
 
 
 def places(text: str) -> Iterator[WordPosition]:

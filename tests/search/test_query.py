@@ -7,8 +7,8 @@ import pytest
 from chat.search.query import MAX_QUERY_CHARS, MAX_QUERY_TERMS, Query, Term, parse
 
 
-def term(*words: str, prefix: bool = False) -> Term:
-    return Term(words, prefix)
+def term(*words: str, prefix: bool = False, symbols: str = "", literal: str = "") -> Term:
+    return Term(words, prefix, tuple(symbols.split()), literal)
 
 
 @pytest.mark.parametrize(
@@ -16,14 +16,26 @@ def term(*words: str, prefix: bool = False) -> Term:
     [
         ("hello world ", Query((term("hello"), term("world")))),
         ("hello wor", Query((term("hello"), term("wor", prefix=True)))),
-        ("wo", Query((term("wo"),))),
+        ("w", Query((term("w"),))),
+        ("wo", Query((term("wo", prefix=True),))),
         ("hel* world ", Query((term("hel", prefix=True), term("world")))),
         ('"hello world"', Query((term("hello", "world"),))),
         ("“hello world”", Query((term("hello", "world"),))),
         ('"hello world', Query((term("hello", "world"),))),
         ("foo -bar", Query((term("foo"),), (term("bar"),))),
-        ('-"foo bar"', Query((), (term("foo", "bar"),))),
-        ("foo.bar ", Query((term("foo", "bar"),))),
+        ('-"foo bar" x ', Query((term("x"),), (term("foo", "bar"),))),
+        ('-"foo bar"', Query((term("foo", "bar", symbols="_d_foo", literal="-foo bar"),))),
+        ("-foo is:pinned", Query((), (term("foo"),), pinned=True)),
+        ("-foo ", Query((term("foo", symbols="_d_foo", literal="-foo"),))),
+        ("foo.bar ", Query((term("foo", "bar", literal="foo.bar"),))),
+        (".NET ", Query((term("net", literal=".net"),))),
+        ("C++ ", Query((term("c", symbols="__c_pp", literal="c++"),))),
+        ("C+", Query((term("c", symbols="__c_p*", literal="c+"),))),
+        ('x -"C#"', Query((term("x"),), (term("c", symbols="__c_h", literal="c#"),))),
+        ("a --dry-run ", Query((term("a"), term("dry", "run", symbols="_dd_dry", literal="--dry-run")))),
+        ("—dry ", Query((term("dry", symbols="_dd_dry", literal="—dry"),))),
+        ("npm -v ", Query((term("npm"), term("v", symbols="_d_v", literal="-v")))),
+        ("x -40 ", Query((term("x"), term("40", symbols="_d_40", literal="-40")))),
         ("useEffect", Query((term("useeffect", prefix=True),))),
         ("model:GLM x ", Query((term("x"),), model="glm")),
         ("in:title x ", Query((term("x"),), in_title=True)),
@@ -53,7 +65,9 @@ def test_unknown_operators_are_words(typed: str, words: tuple[str, ...]) -> None
     assert parse(typed, UTC).terms[0].words == words
 
 
-@pytest.mark.parametrize("typed", ["", " ", '"', "-", "*", "''", "()", ":", "\0", '-""', "\ud800"])
+@pytest.mark.parametrize(
+    "typed", ["", " ", '"', "-", "--", "C++"[1:], "#", "*", "''", "()", ":", "\0", '-""', "\ud800"]
+)
 def test_a_query_without_words_is_empty(typed: str) -> None:
     assert parse(typed, UTC).is_empty
 

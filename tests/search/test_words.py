@@ -12,6 +12,11 @@ from chat.search import words
         ("Über Straße naïve", ["uber", "strasse", "naive"]),
         ("ΣΊΣΥΦΟΣ Ёлка İstanbul", ["σισυφοσ", "елка", "istanbul"]),
         ("ﬁne ①②", ["fine", "12"]),
+        ("Smørrebrød Đorđe Łódź Ħal ılık", ["smorrebrod", "dorde", "lodz", "hal", "ilik"]),
+        (
+            "Æble œuvre Þór Kŋut ŧ ƙasa Ɓ əli",
+            ["aeble", "oeuvre", "thor", "knut", "t", "kasa", "b", "eli"],
+        ),
         ("日本語 テスト", ["日", "本", "語", "テ", "ス", "ト"]),
         ("がっこう 한국어", ["が", "っ", "こ", "う", "한", "국", "어"]),
         ("Python3日本", ["python3", "日", "本"]),
@@ -39,7 +44,35 @@ def test_parts_of_an_identifier_are_indexed_beside_the_whole(text: str, parts: l
     assert words.indexed(text) == [*words.split(text), *parts]
 
 
-@pytest.mark.parametrize("text", ["aB" * 200_000, "a" * 400_000, "\u0301" * 400_000, "aB日é" * 100_000])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("C++, C# and F#.", ["__c_pp", "__c_h", "__f_h"]),
+        ("`--dry-run` or -v=1", ["_dd_dry", "_d_v"]),
+        ("“—dry” –5 −6", ["_dd_dry", "_d_5", "_d_6"]),
+        ("#tag @alice $10 €5 50% 8€", ["_h_tag", "_a_alice", "_s_10", "_e_5", "__50_c", "__8_e"]),
+        ("C++入門 #日本", ["_h_日", "__c_pp"]),
+        ("Ø+ #Ødegård", ["_h_odegard", "__o_p"]),
+        ("a+b x@y.org", ["__a_p"]),
+        ("e-mail well-known a - b ---- ++ # 3.5 _x_ foo_-bar", []),
+    ],
+)
+def test_symbols_make_words_with_the_words_they_belong_to(text: str, found: list[str]) -> None:
+    assert words.with_symbols(text) == found
+    assert words.indexed(text)[len(words.split(text)) :] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "aB" * 200_000,
+        "a" * 400_000,
+        "\u0301" * 400_000,
+        "aB日é" * 100_000,
+        "a+" * 200_000,
+        "a" * 200_000 + "+" * 200_000,
+    ],
+)
 def test_a_hostile_text_takes_bounded_room(text: str) -> None:
     found = words.indexed(text)  # in quadratic time this would take hours
     assert len(" ".join(found).encode()) <= words.MAX_INDEXED_BYTES

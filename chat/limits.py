@@ -1,7 +1,32 @@
-"""Limits that several packages share."""
+"""Limits that several packages share. Lengths are in code points."""
 
 MEGABYTE = 1_000_000  # bytes
 MAX_BODY_BYTES = 1_048_576  # of a request, without the files in it
 MAX_REPLY_CHARS = 400_000  # code points of a run's text and of its reasoning; of both together for a call
 MAX_MODEL_CHARS = 200  # of a model's id, as the columns hold
 MAX_LIVE_RUNS = 1_500  # per process, and as many calls; further runs are queued, further calls refused
+
+# Of conversations, their messages and what belongs to them, as the columns hold.
+TITLE_LENGTH = 80
+MAX_TAG_CHARS = 40
+MAX_REASON_CHARS = 1_000  # of feedback
+MAX_CITATIONS = 100  # of a reply
+MAX_CITATION_TITLE_CHARS = 200
+MAX_URL_CHARS = 2_000
+MAX_PASSAGE_CHARS = 4_000
+MAX_ATTACHMENTS = 8  # of a question
+MAX_FILE_NAME_CHARS = 100
+MAX_ALT_CHARS = 500
+
+# Of prompts and assistants.
+MAX_PROMPT_TITLE_CHARS = 100
+MAX_COMMAND_CHARS = 40
+MAX_PROMPT_CHARS = 20_000
+MAX_ASSISTANT_NAME_CHARS = 80
+MAX_DESCRIPTION_CHARS = 300
+MAX_INSTRUCTIONS_CHARS = 20_000
+MAX_PICTURE_CHARS = 16  # of one emoji, which can be a sequence
+MAX_STARTER_QUESTION_CHARS = 300
+MAX_STARTER_QUESTIONS = 4
+MAX_ASSISTANT_DOCUMENTS = 8
+IMAGE_SIDE = 128  # pixels of the square

@@ -16,9 +16,9 @@ from chat.model_catalog import catalog
 from chat.models import ApiKey, Conversation
 from chat.timezones import UTC
 from chat.transfer.archive import archive_pieces, exported
-from chat.transfer.document import written
 from chat.transfer.download import Download, read_pieces
 from chat.transfer.json_export import json_pieces
+from chat.transfer.own_format import written
 
 from .auth import authenticate
 from .errors import PermissionDenied

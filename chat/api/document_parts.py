@@ -20,9 +20,8 @@ from chat.attachments.receiving import disk_errors, temporary_file
 from chat.documents import prompt_text
 from chat.documents.pages import PageText
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.limits import MEGABYTE
+from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment
-from chat.models.attachment import MAX_FILE_NAME_CHARS
 from chat.upstream.client import Client
 
 from .field_checks import Object, get_field, plain_text

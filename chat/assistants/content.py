@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
+from chat.limits import MAX_PICTURE_CHARS
 from chat.models import AssistantVersion
-from chat.models.assistant import MAX_PICTURE_CHARS
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
 from .documents import ids_of

@@ -10,8 +10,8 @@ from chat.attachments.names import clean
 from chat.attachments.problems import NotADocument, gone
 from chat.attachments.uploads import check_quota, stored_bytes
 from chat.exceptions import BadRequest
+from chat.limits import IMAGE_SIDE, MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
-from chat.models.assistant import IMAGE_SIDE, MAX_ASSISTANT_DOCUMENTS
 from chat.models.attachment import AttachmentQuerySet
 
 

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from chat.db import write_lock
 from chat.exceptions import Conflict, NotFound
+from chat.limits import MAX_ASSISTANT_NAME_CHARS
 from chat.models import Assistant, AssistantVersion, User
-from chat.models.assistant import MAX_ASSISTANT_NAME_CHARS, AssistantQuerySet
+from chat.models.assistant import AssistantQuerySet
 from chat.publication import Audience, may_publish, publish
 
 from . import documents

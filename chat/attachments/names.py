@@ -2,7 +2,8 @@
 
 import unicodedata
 
-from chat.models.attachment import EXTENSIONS, MAX_FILE_NAME_CHARS
+from chat.limits import MAX_FILE_NAME_CHARS
+from chat.models.attachment import EXTENSIONS
 
 UNSAFE_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # control, direction, surrogates, line breaks
 MAX_EXTENSION_CHARS = 8  # such as "markdown"

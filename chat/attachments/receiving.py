@@ -24,13 +24,12 @@ from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
-from chat.limits import MAX_BODY_BYTES
+from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES
 
 from .problems import StorageUnavailable
 
 UPLOAD_RETRY_SECONDS = 60
 ATTACHMENT_FORM_BYTES = 65_536  # allowance for the multipart form around a file
-MAX_ATTACHMENTS = 8
 MAX_RAW_NAME_CHARS = 1_000
 FORM_TYPE = b"multipart/form-data"
 UPLOAD_PATH = b"/attachments/"

@@ -13,17 +13,11 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from chat.limits import MAX_ASSISTANT_NAME_CHARS, MAX_DESCRIPTION_CHARS, MAX_PICTURE_CHARS
+
 from .attachment import Attachment
 from .publication import PublishableQuerySet
 
-MAX_ASSISTANT_NAME_CHARS = 80  # code points, as all lengths here
-MAX_DESCRIPTION_CHARS = 300
-MAX_INSTRUCTIONS_CHARS = 20_000
-MAX_PICTURE_CHARS = 16  # of one emoji, which can be a sequence
-MAX_STARTER_QUESTION_CHARS = 300
-MAX_STARTER_QUESTIONS = 4
-MAX_ASSISTANT_DOCUMENTS = 8
-IMAGE_SIDE = 128  # pixels of the square
 ASSISTANT_HUES = 6  # colors behind the letter of an assistant without an emoji
 
 

@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-MAX_FILE_NAME_CHARS = 100
-MAX_ALT_CHARS = 500
+from chat.limits import MAX_ALT_CHARS, MAX_FILE_NAME_CHARS
+
 MAX_MEDIA_TYPE_CHARS = 100
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
 

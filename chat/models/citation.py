@@ -5,27 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import Max
 from django.utils import timezone
 
+from chat.limits import MAX_CITATION_TITLE_CHARS, MAX_CITATIONS, MAX_PASSAGE_CHARS, MAX_URL_CHARS
+
 from .attachment import Attachment
-
-MAX_CITATION_TITLE_CHARS = 200
-MAX_URL_CHARS = 2_000
-MAX_PASSAGE_CHARS = 4_000
-MAX_CITATIONS = 100
-
-
-def is_web_address(text: str) -> bool:
-    """Return True for an absolute http or https address, the only kind that a link may lead to."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.netloc) and text.isprintable() and " " not in text
 
 
 @dataclass(frozen=True, slots=True)

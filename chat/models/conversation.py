@@ -12,7 +12,8 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-TITLE_LENGTH = 80
+from chat.limits import TITLE_LENGTH
+
 TICK = timedelta(microseconds=1)
 UNDELETE_MARGIN = timedelta(hours=1)  # no undelete this close before pruning, because clocks may differ
 

@@ -9,9 +9,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .message import Message
+from chat.limits import MAX_REASON_CHARS
 
-MAX_REASON_CHARS = 1_000  # code points
+from .message import Message
 
 
 class FeedbackQuerySet(models.QuerySet["Feedback"]):

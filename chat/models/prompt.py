@@ -10,11 +10,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .publication import PublishableQuerySet
+from chat.limits import MAX_COMMAND_CHARS, MAX_PROMPT_TITLE_CHARS
 
-MAX_PROMPT_TITLE_CHARS = 100  # code points, as all lengths here
-MAX_COMMAND_CHARS = 40
-MAX_PROMPT_CHARS = 20_000
+from .publication import PublishableQuerySet
 
 
 class PromptQuerySet(PublishableQuerySet["Prompt"]):

@@ -9,7 +9,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .conversation import TITLE_LENGTH
+from chat.limits import TITLE_LENGTH
+
 from .digest import digest_of, new_secret
 
 TOKEN_LENGTH = 43  # characters of that many bytes in base64

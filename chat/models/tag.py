@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-MAX_TAG_CHARS = 40
+from chat.limits import MAX_TAG_CHARS
+
 MAX_FOLDED_TAG_CHARS = 3 * MAX_TAG_CHARS  # a case-folded character takes at most three
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.models.prompt import MAX_COMMAND_CHARS
+from chat.limits import MAX_COMMAND_CHARS
 
 COMMAND = re.compile(rf"[\w-]{{1,{MAX_COMMAND_CHARS}}}")  # letters and digits of any script
 FALLBACK = "prompt"  # the command of a title without letters and digits

@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from urllib.parse import urlsplit
 
 MAX_URL_CHARS = 2_000  # a longer URL is not linked
 STOPS = r"\s<>\"`\u3000-\u303f\uff00-\uffef"  # characters that end a bare URL, including CJK punctuation
@@ -16,6 +17,15 @@ _BARE = re.compile(
 )
 _ENTITY = re.compile(r"&[A-Za-z0-9]{1,31};$")
 _TRAILING = "?!.,:;*_~'\""
+
+
+def is_web_address(text: str) -> bool:
+    """Return True for an absolute http or https address, the only kind that a link may lead to."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and text.isprintable() and " " not in text
 
 
 def address(destination: str) -> str | None:

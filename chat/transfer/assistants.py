@@ -2,9 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -15,50 +13,16 @@ from chat.assistants.content import AssistantContent, content_of, is_emoji
 from chat.assistants.documents import link
 from chat.db import write_lock
 from chat.exceptions import Conflict
-from chat.limits import MAX_MODEL_CHARS
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
-from chat.models.assistant import (
-    IMAGE_SIDE,
-    MAX_ASSISTANT_DOCUMENTS,
-    MAX_ASSISTANT_NAME_CHARS,
-    MAX_DESCRIPTION_CHARS,
-    MAX_INSTRUCTIONS_CHARS,
-    MAX_STARTER_QUESTION_CHARS,
-    MAX_STARTER_QUESTIONS,
-)
-from chat.models.attachment import EXTENSIONS, MAX_FILE_NAME_CHARS
+from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
-from chat.wire.text import sanitize
 
-from .document import Object, attachment_object, written
-from .imported import ATTACHMENT_FILE, MAX_SHORT_FIELD_CHARS, ImportedAttachment
-from .problems import ConversationProblem
+from .document import attachment_object
+from .imported import ImportedAssistant, ImportedAttachment, ImportedVersion
+from .own_format import ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION, MAX_VERSIONS, Object, written
 
-ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION = "chat.assistant", 1
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
-MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedAssistant:
-    """An assistant of a file. `key` is its id there; the last of `versions` is the current one.
-
-    `documents` are those of each version, in the same order, and `images` its image, or None. Several
-    versions can have the same one.
-    """
-
-    key: uuid.UUID
-    created: datetime
-    versions: list[AssistantVersion]
-    documents: list[list[ImportedAttachment]]
-    images: list[ImportedAttachment | None]
-
-    @property
-    def files(self) -> list[ImportedAttachment]:
-        """The documents and the images of all versions."""
-        documents = [each for several in self.documents for each in several]
-        return documents + [each for each in self.images if each]
 
 
 def assistant_objects(user: User) -> Iterator[Object]:
@@ -105,26 +69,6 @@ def reference_object(version: AssistantVersion) -> Object:
     return {"id": str(version.assistant_id), "version": version.number, "name": version.name}
 
 
-def matches(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("format") == ASSISTANT_FORMAT
-
-
-def read(value: Object) -> ImportedAssistant:
-    """Return the assistant that an object describes. Raises ConversationProblem."""
-    if value.get("version") != ASSISTANT_FORMAT_VERSION:
-        raise ConversationProblem("version" if isinstance(value.get("version"), int) else "invalid")
-    raw = value.get("versions")
-    if not isinstance(raw, list) or not 0 < len(raw) <= MAX_VERSIONS:
-        _refuse()
-    versions = [_version(each) for each in raw]
-    numbers = [each.number for each in versions]
-    if sorted(set(numbers)) != numbers:
-        _refuse()
-    documents = [_documents(each.get("documents", [])) for each in raw]
-    images = [_image(each.get("image")) for each in raw]
-    return ImportedAssistant(_id(value.get("id")), _time(value.get("created")), versions, documents, images)
-
-
 def is_known(user: User, imported: ImportedAssistant) -> bool:
     """Return True if the user has the assistant: it was imported before, or exported from here."""
     return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
@@ -148,11 +92,12 @@ def store(user: User, imported: ImportedAssistant) -> bool:
             return True
         key = _keys(user, imported.key)[0]
         ids = _add_attachments(user, key, imported)
-        for version, image in zip(imported.versions, imported.images, strict=True):
-            version.image_id = ids.get(image.key) if image else None
-        made = library.add(user, key, imported.versions)
-        for version, documents in zip(imported.versions, imported.documents, strict=True):
-            link(version, [ids[each.key] for each in documents if each.key in ids])
+        versions = [_version(each) for each in imported.versions]
+        for version, read in zip(versions, imported.versions, strict=True):
+            version.image_id = ids.get(read.image.key) if read.image else None
+        made = library.add(user, key, versions)
+        for version, read in zip(versions, imported.versions, strict=True):
+            link(version, [ids[each.key] for each in read.documents if each.key in ids])
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
         return True
 
@@ -173,7 +118,7 @@ def _fits(attachment: ImportedAttachment) -> bool:
     return (attachment.stored["media_type"] in EXTENSIONS) == bool(attachment.side)
 
 
-def version_of(user: User, reference: tuple[uuid.UUID, int] | None) -> AssistantVersion | None:
+def version_of(user: User, reference: tuple[str, int] | None) -> AssistantVersion | None:
     """Return the version that an imported conversation names, if the user may begin one with it.
 
     Of others' assistants that is the current one only: a file could name any number, and an older version
@@ -187,99 +132,29 @@ def version_of(user: User, reference: tuple[uuid.UUID, int] | None) -> Assistant
     return found.filter(assistant__in=Assistant.objects.usable_by(user)).first()
 
 
-def reference(value: Any) -> tuple[uuid.UUID, int] | None:
-    """Return the id and the number in what `reference_object` returned. Raises ConversationProblem."""
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        _refuse()
-    return _id(value.get("id")), _number(value.get("version"))
-
-
-def _keys(user: User, key: uuid.UUID) -> list[uuid.UUID]:
+def _keys(user: User, key: str) -> list[uuid.UUID]:
     """Return the id that an import of `key` gets, and `key` itself, for a file that was exported here."""
-    return [uuid.uuid5(ASSISTANT_NAMESPACE, f"{user.pk} {key}"), key]
+    return [uuid.uuid5(ASSISTANT_NAMESPACE, f"{user.pk} {key}"), uuid.UUID(key)]
 
 
-def _version(raw: Any) -> AssistantVersion:
-    if not isinstance(raw, dict):
-        _refuse()
-    questions, parameters = raw.get("questions"), raw.get("parameters")
-    if (
-        not isinstance(questions, list)
-        or len(questions) > MAX_STARTER_QUESTIONS
-        or not isinstance(parameters, dict)
-    ):
-        _refuse()
+def _version(imported: ImportedVersion) -> AssistantVersion:
     content = AssistantContent(
-        name=_text(raw.get("name"), MAX_ASSISTANT_NAME_CHARS).strip() or _refuse(),
-        description=_text(raw.get("description"), MAX_DESCRIPTION_CHARS),
-        instructions=_text(raw.get("instructions"), MAX_INSTRUCTIONS_CHARS),
-        picture=_picture(raw.get("picture")),
-        model=_text(raw.get("model"), MAX_MODEL_CHARS),
-        # Another version may have written other parameters.
-        parameters={
-            k: v for k, v in parameters.items() if k in CHOSEN_PARAMETERS and CHOSEN_PARAMETERS[k].is_valid(v)
-        },
-        questions=[_text(each, MAX_STARTER_QUESTION_CHARS).strip() or _refuse() for each in questions],
+        name=imported.name,
+        description=imported.description,
+        instructions=imported.instructions,
+        picture=imported.picture if is_emoji(imported.picture) else "",
+        model=imported.model,
+        parameters=known_parameters(imported.parameters),
+        questions=imported.questions,
     )
-    created = min(_time(raw.get("created")), timezone.now())
-    return AssistantVersion(number=_number(raw.get("number")), created=created, **content.columns())
+    created = min(imported.created, timezone.now())
+    return AssistantVersion(number=imported.number, created=created, **content.columns())
 
 
-def _documents(raw: Any) -> list[ImportedAttachment]:
-    if not isinstance(raw, list) or len(raw) > MAX_ASSISTANT_DOCUMENTS:
-        _refuse()
-    found = {each.key: each for each in map(_attachment, raw)}
-    return list(found.values())
-
-
-def _image(raw: Any) -> ImportedAttachment | None:
-    return None if raw is None else replace(_attachment(raw), side=IMAGE_SIDE)
-
-
-def _attachment(raw: Any) -> ImportedAttachment:
-    """Return a document or an image. Only its file says what it is: type, size and pages are not believed."""
-    if not isinstance(raw, dict):
-        _refuse()
-    file, name = _text(raw.get("file"), MAX_SHORT_FIELD_CHARS), _text(raw.get("name"), MAX_FILE_NAME_CHARS)
-    if not ATTACHMENT_FILE.fullmatch(file):
-        _refuse()
-    return ImportedAttachment(file, name, alt="", key=str(_id(raw.get("id"))))
-
-
-def _picture(value: Any) -> str:
-    if value != "" and not (isinstance(value, str) and is_emoji(value)):
-        _refuse()
-    return value
-
-
-def _text(value: Any, longest: int) -> str:
-    if not isinstance(value, str) or len(value) > longest or sanitize(value) != value:
-        _refuse()
-    return value
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**31:
-        _refuse()
-    return value
-
-
-def _id(value: Any) -> uuid.UUID:
-    try:
-        return uuid.UUID(value) if isinstance(value, str) else _refuse()
-    except ValueError:
-        _refuse()
-
-
-def _time(value: Any) -> datetime:
-    try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else _refuse()
-        return found.astimezone(UTC) if found.tzinfo else _refuse()
-    except (ValueError, OverflowError):
-        _refuse()
-
-
-def _refuse() -> NoReturn:
-    raise ConversationProblem("invalid")
+def known_parameters(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the known and valid parameters; another version may have written others."""
+    return {
+        name: value
+        for name, value in found.items()
+        if name in CHOSEN_PARAMETERS and CHOSEN_PARAMETERS[name].is_valid(value)
+    }

@@ -4,22 +4,24 @@ Fields that are added later are optional, so that older files stay valid. An inc
 version.
 """
 
-from datetime import UTC, datetime
-from typing import Any
-
 from chat.attachments.names import MAX_EXTENSION_CHARS
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
 
-Object = dict[str, Any]
-CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION = "chat.conversation", 1
-RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "error_code", "error_message")
-RUN_TIMES = ("created", "started", "first_token", "finished")
-ATTACHMENTS_FOLDER = "attachments/"  # the folder in an archive
+from .own_format import (
+    ATTACHMENTS_FOLDER,
+    CONVERSATION_FORMAT,
+    CONVERSATION_FORMAT_VERSION,
+    RUN_TEXTS,
+    RUN_TIMES,
+    USAGE_FIELDS,
+    Object,
+    written,
+)
+
 UNKNOWN_EXTENSION = "bin"
 EXPORTED_CITATION_FIELDS = ("title", "url", "page", "text")
-USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
 
 
 def conversation_object(conversation: Conversation, leaf: str | None) -> Object:
@@ -134,8 +136,3 @@ def run_object(run: Run) -> Object:
     found |= {name: written(getattr(run, name)) for name in RUN_TIMES}
     reported = run.completion_tokens is not None
     return found | {"usage": {name: getattr(run, name) for name in USAGE_FIELDS} if reported else None}
-
-
-def written(moment: datetime | None) -> str | None:
-    """Return the time in UTC, as ISO 8601 with microseconds, so that no digit is lost."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds") if moment else None

@@ -16,8 +16,9 @@ from chat.db import run_in_db
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 
-from .document import Object, is_picture, sha256_in, sources_of, written
+from .document import is_picture, sha256_in, sources_of
 from .markdown_export import NameOf, author, written_time
+from .own_format import Object, written
 from .reading import read, shown_batches
 from .stylesheet import style_sheet
 

@@ -1,18 +1,15 @@
-"""A conversation that was read from a file, and its validation and ordering before it is stored."""
+"""What was read from a file, and the validation and ordering of a conversation before it is stored.
 
-import re
-import uuid
+This module runs in the child process that reads the file, so it knows no Django.
+"""
+
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.utils import timezone
-
 from chat.limits import MAX_REPLY_CHARS
-from chat.models import Message
-from chat.models.conversation import TICK, title_from
 
 from .problems import ConversationProblem
 
@@ -22,7 +19,8 @@ MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
 # Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
 MAX_IMPORTED_CHARS = 16 * 1_048_576
 MAX_SHORT_FIELD_CHARS = 200  # of a role, or of a file's name in the archive
-ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
+USER, ASSISTANT = "user", "assistant"  # roles
+TICK = timedelta(microseconds=1)  # between two versions of a message
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
 SEPARATOR = "\n\n"  # between two pieces of reasoning
 TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lone image
@@ -98,7 +96,46 @@ class ImportedConversation:
     archived_at: datetime | None = None
     tags: list[str] = field(default_factory=list)
     attachments: list[str] = field(default_factory=list)
-    assistant: tuple[uuid.UUID, int] | None = None
+    assistant: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPrompt:
+    title: str
+    command: str
+    text: str
+
+
+@dataclass(slots=True)
+class ImportedVersion:
+    """One version of an assistant. Several versions can have the same documents and image."""
+
+    number: int
+    created: datetime
+    name: str
+    description: str
+    instructions: str
+    picture: str
+    model: str
+    parameters: dict[str, Any]
+    questions: list[str]
+    documents: list[ImportedAttachment]
+    image: ImportedAttachment | None
+
+
+@dataclass(slots=True)
+class ImportedAssistant:
+    """An assistant. `key` is its id in the file; the last of `versions` is the current one."""
+
+    key: str
+    created: datetime
+    versions: list[ImportedVersion]
+
+    @property
+    def files(self) -> list[ImportedAttachment]:
+        """The documents and the images of all versions."""
+        documents = [each for version in self.versions for each in version.documents]
+        return documents + [version.image for version in self.versions if version.image]
 
 
 @dataclass(slots=True)
@@ -182,13 +219,13 @@ def _with_question(
     message: ImportedMessage, above: str, thoughts: ReasoningChain | None
 ) -> list[ImportedMessage]:
     """Return the message as a child of `above`. A reply at the root gets an empty question before it."""
-    is_reply = message.role == Message.Role.ASSISTANT
+    is_reply = message.role == ASSISTANT
     if is_reply:
         message.reasoning = _join_reasoning(_append_reasoning(thoughts, message.reasoning))
     message.parent = above or None
     if above or not is_reply:
         return [message]
-    question = ImportedMessage(f"{message.key} question", None, Message.Role.USER, TEXTLESS_QUESTION)
+    question = ImportedMessage(f"{message.key} question", None, USER, TEXTLESS_QUESTION)
     question.created = message.created
     message.parent = question.key
     return [question, message]
@@ -201,7 +238,7 @@ def put_in_order(conversation: ImportedConversation) -> ImportedConversation:
     """
     messages = conversation.messages
     _check(messages)
-    now = timezone.now()
+    now = datetime.now(UTC)
     conversation.created = _time(conversation.created, now) or _first(messages, now)
     children: dict[str | None, list[ImportedMessage]] = {}
     for message in messages:
@@ -214,8 +251,6 @@ def put_in_order(conversation: ImportedConversation) -> ImportedConversation:
     conversation.updated = _time(conversation.updated, now) or min(last, now)
     if conversation.leaf not in {message.key for message in messages}:
         conversation.leaf = _deepest(conversation.messages)
-    first = conversation.messages[0].text
-    conversation.title = title_from(conversation.title) or title_from(first) or TEXTLESS_QUESTION
     return conversation
 
 

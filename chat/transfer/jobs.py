@@ -18,15 +18,14 @@ from chat.attachments.problems import ConversionUnavailable, StorageUnavailable
 from chat.db import write_lock
 from chat.model_catalog import catalog
 from chat.models import ImportJob
-from chat.prompts.content import PromptContent
 
 from . import assistants, prompts, uploads
-from .assistants import ImportedAssistant
 from .attachments import Attachments, ConvertDocument, refuse_conversion
-from .imported import ImportedAttachment
+from .formats import object_in
+from .imported import ImportedAssistant, ImportedAttachment, ImportedPrompt
 from .json_items import Unreadable
 from .merging import merge, new_messages
-from .preview import Preview, attachments_of, first_names, object_in
+from .preview import Preview, attachments_of, first_names
 from .problems import ConversationProblem, FileProblem, PromptProblem
 from .sources import objects_in
 from .storing import is_known, store
@@ -161,7 +160,7 @@ class _Step:
             found = object_in(item)
         except (ConversationProblem, PromptProblem):
             found = None
-        if isinstance(found, PromptContent):
+        if isinstance(found, ImportedPrompt):
             self._store_prompt(found)
             return
         if isinstance(found, ImportedAssistant):
@@ -187,9 +186,9 @@ class _Step:
             self._note_lost()
         self._job.processed += 1
 
-    def _store_prompt(self, prompt: PromptContent) -> None:
+    def _store_prompt(self, prompt: ImportedPrompt) -> None:
         with contextlib.suppress(PromptProblem):
-            prompts.store(self._job.user, prompt)
+            prompts.store(self._job.user, prompts.content_of(prompt))
         self._job.processed += 1
 
     def _take_attachments(self, attachments: list[ImportedAttachment]) -> None:

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from chat.models import Conversation, Message
 from chat.models.citation import CitedSource
 
-from .document import Object, is_picture, sources_of
+from .document import is_picture, sources_of
+from .own_format import Object
 from .reading import read, shown_batches
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>&#|~])")  # characters that Markdown gives a meaning

@@ -2,17 +2,20 @@
 
 import uuid
 from collections import Counter
-from hashlib import blake2b
 from typing import Any
 
 from chat.models import User
-from chat.prompts.content import PromptContent
-from chat.wire import strict_json
 
-from . import assistants, formats, json_items, prompts
-from .assistants import ImportedAssistant
+from . import assistants, prompts
 from .attachments import Attachments
-from .imported import ImportedAttachment, ImportedConversation, ImportedMessage
+from .formats import object_in
+from .imported import (
+    ImportedAssistant,
+    ImportedAttachment,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedPrompt,
+)
 from .json_items import Unreadable
 from .merging import Planned, new_messages
 from .problems import ConversationProblem, PromptProblem
@@ -29,26 +32,6 @@ def attachments_of(messages: list[ImportedMessage]) -> list[ImportedAttachment]:
 def first_names(names: list[str], more: list[str]) -> list[str]:
     """Return the names that are shown of all."""
     return [*names, *(name[:NAME_CHARS] for name in more)][:SHOWN_NAMES]
-
-
-def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | PromptContent:
-    """Return the conversation, the assistant or the prompt that one JSON object describes.
-
-    Raises ConversationProblem and PromptProblem.
-    """
-    if isinstance(item, Unreadable):
-        raise ConversationProblem(item.code)
-    try:
-        value = strict_json.loads(item, max_depth=json_items.MAX_ITEM_DEPTH, allow_halves=True)
-    except strict_json.InvalidJSON as error:
-        raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
-    if prompts.matches(value):
-        return prompts.prompt_in(value)
-    if assistants.matches(value):
-        return assistants.read(value)
-    conversation = formats.conversation_of(value)
-    conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
-    return conversation
 
 
 class Preview:
@@ -68,7 +51,7 @@ class Preview:
     def add(self, item: bytes | Unreadable) -> None:
         try:
             found = object_in(item)
-            if isinstance(found, PromptContent):
+            if isinstance(found, ImportedPrompt):
                 self._add_prompt(found)
             elif isinstance(found, ImportedAssistant):
                 self._add_assistant(found)
@@ -79,8 +62,8 @@ class Preview:
         except PromptProblem:
             self._refused_prompts += 1
 
-    def _add_prompt(self, prompt: PromptContent) -> None:
-        if self._own_prompts.add(prompt):
+    def _add_prompt(self, prompt: ImportedPrompt) -> None:
+        if self._own_prompts.add(prompts.content_of(prompt)):
             self._prompts += 1
         else:
             self._known_prompts += 1

@@ -1,7 +1,9 @@
-"""Problems of an imported file or of a conversation in it: the codes that are stored, and their messages."""
+"""Problems of an imported file or of a conversation in it: the codes that are stored, and their sentences.
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+The sentences are marked, and translated where they are shown.
+"""
+
+from chat.wire.strict_json import gettext_noop as _
 
 
 class FileProblem(Exception):
@@ -24,7 +26,14 @@ class PromptProblem(Exception):
     """One prompt of the file is left out: it is not valid, or the person can have no more."""
 
 
-FILE_PROBLEMS: dict[str, Promise] = {
+FORMAT_NAMES = {
+    "chat": "Chat",
+    "chatgpt": "ChatGPT",
+    "claude": "Claude",
+    "open_webui": "Open WebUI",
+    "librechat": "LibreChat",
+}
+FILE_PROBLEMS: dict[str, str] = {
     "compression": _("The zip file is compressed in a way that can’t be read here."),
     "damaged": _("The file is damaged or incomplete. Download or copy it again."),
     "encrypted": _("The zip file is encrypted. Unpack it and choose the JSON file in it."),
@@ -39,7 +48,7 @@ FILE_PROBLEMS: dict[str, Promise] = {
     "too_many": _("The file has more conversations than can be imported at once."),
     "too_many_files": _("The zip file has too many files in it."),
 }
-CONVERSATION_PROBLEMS: dict[str, Promise] = {
+CONVERSATION_PROBLEMS: dict[str, str] = {
     "deep": _("nested too deeply"),
     "duplicate": _("two messages with the same ID"),
     "empty": _("without messages"),

@@ -11,16 +11,15 @@ from django.db import transaction
 
 from chat.db import write_lock
 from chat.exceptions import BadRequest
+from chat.limits import MAX_COMMAND_CHARS
 from chat.models import Prompt, User
-from chat.models.prompt import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.prompts.content import PromptContent, command_of
 from chat.prompts.library import MAX_PROMPTS
-from chat.wire.text import sanitize
 
-from .document import written
+from .imported import ImportedPrompt
+from .own_format import PROMPT_FORMAT, PROMPT_FORMAT_VERSION, written
 from .problems import PromptProblem
 
-PROMPT_FORMAT, PROMPT_FORMAT_VERSION = "chat.prompt", 1
 PROMPTS_FILE = "prompts.json"
 
 
@@ -44,31 +43,16 @@ def _object(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def matches(value: Any) -> bool:
-    """Return True for a parsed object that is a prompt."""
-    return isinstance(value, dict) and value.get("format") == PROMPT_FORMAT
-
-
-def prompt_in(value: dict[str, Any]) -> PromptContent:
-    """Return the prompt that a parsed object describes. Raises PromptProblem."""
-    if not isinstance(value.get("version"), int) or value["version"] > PROMPT_FORMAT_VERSION:
-        raise PromptProblem
-    title = " ".join(_text(value, "title", MAX_PROMPT_TITLE_CHARS).split())
+def content_of(found: ImportedPrompt) -> PromptContent:
+    """Return the prompt as it can be stored. Raises PromptProblem."""
+    title = " ".join(found.title.split())
     try:
-        command = command_of(_text(value, "command", MAX_COMMAND_CHARS), title)
+        command = command_of(found.command, title)
     except BadRequest as error:
         raise PromptProblem from error
-    text = _text(value, "text", MAX_PROMPT_CHARS)
-    if not (title and text.strip()):
+    if not (title and found.text.strip()):
         raise PromptProblem
-    return PromptContent(title, command, text)
-
-
-def _text(value: dict[str, Any], name: str, longest: int) -> str:
-    text = value.get(name)
-    if not isinstance(text, str) or len(text) > longest or sanitize(text) != text:
-        raise PromptProblem
-    return text
+    return PromptContent(title, command, found.text)
 
 
 @dataclass(slots=True)

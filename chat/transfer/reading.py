@@ -11,7 +11,8 @@ from chat.batching import batches_by_size
 from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk
 from chat.models.message import MAX_BRANCH_DEPTH
 
-from .document import Object, message_object, run_object
+from .document import message_object, run_object
+from .own_format import Object
 
 READ_BATCH_MESSAGES = 100
 READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more

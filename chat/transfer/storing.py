@@ -27,11 +27,12 @@ from chat.models import (
     User,
 )
 from chat.models.citation import drop_lost_attachments
+from chat.models.conversation import title_from
 from chat.models.tag import fold
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
-from .assistants import version_of
+from .assistants import known_parameters, version_of
 from .imported import TEXTLESS_QUESTION, ImportedConversation, ImportedMessage
 
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
@@ -99,10 +100,10 @@ def _conversation(user: User, imported: ImportedConversation, offered: Catalog) 
     return Conversation(
         id=id_of(user, imported),
         user=user,
-        title=imported.title,
+        title=title_from(imported.title) or title_from(imported.messages[0].text) or TEXTLESS_QUESTION,
         model=_model(user, imported.model, offered),
         system=imported.system,
-        parameters=imported.parameters,
+        parameters=known_parameters(imported.parameters),
         assistant_version=version_of(user, imported.assistant),
         created=imported.created,
         temporary=True,

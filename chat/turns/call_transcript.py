@@ -11,8 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.db import write_lock
+from chat.limits import TITLE_LENGTH
 from chat.models import Call, Conversation, Message, Run, User
-from chat.models.conversation import TITLE_LENGTH, title_from
+from chat.models.conversation import title_from
 from chat.models.model_request import OutcomeColumns
 from chat.search import index
 from chat.upstream.chat_request import ChatRequest

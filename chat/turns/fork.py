@@ -17,8 +17,8 @@ from chat.batching import batches_by_size
 from chat.db import short_transaction
 from chat.exceptions import ConversationBusy, PayloadTooLarge
 from chat.formats import grouped_number
+from chat.limits import TITLE_LENGTH
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, User
-from chat.models.conversation import TITLE_LENGTH
 from chat.models.message import PathNode
 from chat.search import index
 

@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 
 from chat.assistants.content import AssistantContent, check_picture
 from chat.exceptions import BadRequest
-from chat.limits import MAX_MODEL_CHARS
-from chat.models.assistant import (
+from chat.limits import (
     MAX_ASSISTANT_NAME_CHARS,
     MAX_DESCRIPTION_CHARS,
     MAX_INSTRUCTIONS_CHARS,
+    MAX_MODEL_CHARS,
     MAX_STARTER_QUESTION_CHARS,
     MAX_STARTER_QUESTIONS,
 )

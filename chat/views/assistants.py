@@ -15,8 +15,7 @@ from chat.assistants import documents, library, publication
 from chat.assistants.content import AssistantContent, content_of
 from chat.db import run_in_db
 from chat.exceptions import RequestError
-from chat.models import Assistant, User
-from chat.models.assistant import (
+from chat.limits import (
     MAX_ASSISTANT_DOCUMENTS,
     MAX_ASSISTANT_NAME_CHARS,
     MAX_DESCRIPTION_CHARS,
@@ -25,6 +24,7 @@ from chat.models.assistant import (
     MAX_STARTER_QUESTION_CHARS,
     MAX_STARTER_QUESTIONS,
 )
+from chat.models import Assistant, User
 from chat.publication import may_publish, require_permission
 
 from . import (

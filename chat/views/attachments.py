@@ -35,8 +35,8 @@ from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 from chat.fair_executor import RENDER_POOL
+from chat.limits import MAX_ALT_CHARS
 from chat.models import Attachment, User
-from chat.models.attachment import MAX_ALT_CHARS
 
 from . import access, request_fields
 from .attachment_files import respond

@@ -17,7 +17,7 @@ from chat.arrangement.changes import ACTIONS, MAX_CHANGED_CONVERSATIONS, TAGGING
 from chat.db import run_in_db
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.models.tag import MAX_TAG_CHARS
+from chat.limits import MAX_TAG_CHARS
 
 from . import access, request_fields
 from .errors import is_form

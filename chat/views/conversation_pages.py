@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.arrangement.tags import having, tags_of
 from chat.db import run_in_db
+from chat.limits import MAX_TAG_CHARS
 from chat.models import Conversation, User
 from chat.models.conversation import ConversationQuerySet
-from chat.models.tag import MAX_TAG_CHARS
 from chat.timezones import timezone_of
 
 from . import access, conversation_list

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from chat.arrangement.tags import MAX_TAGS_PER_CONVERSATION, tag_names, tags_of
-from chat.models.tag import MAX_TAG_CHARS
+from chat.limits import MAX_TAG_CHARS
 
 from . import access
 from .errors import is_part

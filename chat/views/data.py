@@ -6,12 +6,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.attachments.receiving import empty_file, unwritable
 from chat.models import ImportJob
 from chat.transfer import problems, uploads
-from chat.transfer.formats import FORMAT_NAMES
 from chat.transfer.receiving import too_large
 
 from . import access, imports
@@ -59,13 +59,15 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
         return {"job": None}
     preview = job.preview
     skipped, left_out = preview.get("skipped", {}), preview.get("left_out", {})
+    sources = preview.get("sources", ())
+    reasons = problems.CONVERSATION_PROBLEMS
     return {
         "job": job,
         "size": filesizeformat(job.size),
         "preview": preview,
-        "sources": ", ".join(FORMAT_NAMES.get(source, source) for source in preview.get("sources", ())),
-        "skipped": [(problems.CONVERSATION_PROBLEMS[code], number) for code, number in skipped.items()],
+        "sources": ", ".join(problems.FORMAT_NAMES.get(source, source) for source in sources),
+        "skipped": [(gettext(reasons[code]), number) for code, number in skipped.items()],
         "more_names": preview.get("attachments", 0) - len(preview.get("names", ())),
         "more_left_out": left_out.get("count", 0) - len(left_out.get("names", ())),
-        "refused": problems.FILE_PROBLEMS.get(job.problem, ""),
+        "refused": job.problem and gettext(problems.FILE_PROBLEMS[job.problem]),
     }

@@ -26,8 +26,8 @@ from chat.attachments.receiving import (
 from chat.db import run_in_db, write_lock
 from chat.exceptions import BadRequest, RequestError
 from chat.fair_executor import RENDER_POOL
+from chat.limits import IMAGE_SIDE
 from chat.models import Attachment, User
-from chat.models.assistant import IMAGE_SIDE
 
 from . import access, attachments
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from chat import publication
 from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError
 from chat.formats import grouped_number
+from chat.limits import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.models import Prompt, User
-from chat.models.prompt import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.prompts import library
 from chat.prompts.content import PromptContent, command_of
 from chat.prompts.publication import published_by_others

@@ -12,12 +12,9 @@ from django.conf import settings as site_settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
-from chat.limits import MAX_BODY_BYTES, MAX_MODEL_CHARS
-from chat.models.conversation import TITLE_LENGTH
-from chat.models.feedback import MAX_REASON_CHARS
+from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES, MAX_MODEL_CHARS, MAX_REASON_CHARS, TITLE_LENGTH
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 

@@ -3,7 +3,7 @@
 import pytest
 
 from chat.attachments.names import clean
-from chat.models.attachment import MAX_FILE_NAME_CHARS
+from chat.limits import MAX_FILE_NAME_CHARS
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from chat.engine.generation.batch_store import WriteResult, save_batch
 from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
+from chat.limits import MAX_CITATIONS
 from chat.models import Citation, Message, Run, SearchDocument, Worker
-from chat.models.citation import MAX_CITATIONS
 from chat.ownership import journal
 from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts

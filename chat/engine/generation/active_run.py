@@ -8,15 +8,10 @@ from django.utils import timezone
 
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunState
+from chat.limits import MAX_CITATION_TITLE_CHARS, MAX_CITATIONS, MAX_PASSAGE_CHARS, MAX_URL_CHARS
 from chat.models import Citation, Run
-from chat.models.citation import (
-    MAX_CITATION_TITLE_CHARS,
-    MAX_CITATIONS,
-    MAX_PASSAGE_CHARS,
-    MAX_URL_CHARS,
-    is_web_address,
-)
 from chat.models.run import RunOutcomeColumns
+from chat.rendering.links import is_web_address
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef

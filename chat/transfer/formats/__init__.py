@@ -1,29 +1,51 @@
 """The export formats that can be imported, one module each.
 
-In each module, `matches` returns True for an object of its format, and `conversation` reads it.
+In each module, `matches` returns True for an object of its format, and `conversation` reads it. All this runs
+in the child process that reads the file, so it knows no Django.
 """
 
+from hashlib import blake2b
 from typing import Any
 
-from chat.transfer.imported import ImportedConversation, put_in_order
+from chat.transfer.imported import ImportedAssistant, ImportedConversation, ImportedPrompt, put_in_order
+from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable
+from chat.transfer.own_format import ASSISTANT_FORMAT, CONVERSATION_FORMAT, PROMPT_FORMAT
 from chat.transfer.problems import ConversationProblem
+from chat.wire import strict_json
 
-from . import chatgpt, claude, librechat, open_webui, own
+from . import chatgpt, claude, librechat, open_webui, own, own_library
 
-IMPORT_FORMATS = (own, chatgpt, claude, open_webui, librechat)
-FORMAT_NAMES = {
-    "chat": "Chat",
-    "chatgpt": "ChatGPT",
-    "claude": "Claude",
-    "open_webui": "Open WebUI",
-    "librechat": "LibreChat",
-}
+FOREIGN_FORMATS = (chatgpt, claude, open_webui, librechat)
+Imported = ImportedConversation | ImportedAssistant | ImportedPrompt
+
+
+def object_in(item: bytes | Unreadable) -> Imported:
+    """Return the conversation, the assistant or the prompt that one JSON object describes.
+
+    Raises ConversationProblem and PromptProblem.
+    """
+    if isinstance(item, Unreadable):
+        raise ConversationProblem(item.code)
+    try:
+        value = strict_json.loads(item, max_depth=MAX_ITEM_DEPTH, allow_halves=True)
+    except strict_json.InvalidJSON as error:
+        raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
+    own_format = value.get("format") if isinstance(value, dict) else None
+    if own_format == PROMPT_FORMAT:
+        return own_library.prompt(value)
+    if own_format == ASSISTANT_FORMAT:
+        return own_library.assistant(value)
+    conversation = conversation_of(value)
+    conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
+    return conversation
 
 
 def conversation_of(value: Any) -> ImportedConversation:
     """Return the conversation that a parsed object describes. Raises ConversationProblem."""
     if isinstance(value, dict):
-        for each in IMPORT_FORMATS:
+        if value.get("format") == CONVERSATION_FORMAT:
+            return put_in_order(own.conversation(value))
+        for each in FOREIGN_FORMATS:
             if each.matches(value):
                 return put_in_order(each.conversation(value))
     raise ConversationProblem("invalid")

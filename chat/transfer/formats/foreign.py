@@ -6,15 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chat.limits import MAX_MODEL_CHARS
-from chat.models import Message
-from chat.transfer.imported import TEXTLESS_QUESTION, ImportedMessage
+from chat.transfer.imported import ASSISTANT, TEXTLESS_QUESTION, USER, ImportedMessage
 from chat.wire.text import sanitize
 
 MILLISECONDS = 1e11  # a larger number of seconds would be after the year 5000
 ROLE_OF_AUTHOR = {
-    "user": Message.Role.USER,
-    "human": Message.Role.USER,
-    "assistant": Message.Role.ASSISTANT,
+    "user": USER,
+    "human": USER,
+    "assistant": ASSISTANT,
 }
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
 BACKTICKS = re.compile("`{3,}")
@@ -74,6 +73,6 @@ def message(
     known = ROLE_OF_AUTHOR.get(role) if isinstance(role, str) else None
     if known is None or not (content.strip() or has_files):
         return None
-    if not content.strip() and known == Message.Role.USER:
+    if not content.strip() and known == USER:
         content = TEXTLESS_QUESTION
     return ImportedMessage(key, None, known, content, **more)

@@ -7,7 +7,7 @@ import html
 import re
 from typing import Any
 
-from chat.models.tag import MAX_TAG_CHARS
+from chat.limits import MAX_TAG_CHARS
 from chat.transfer.imported import ImportedConversation, Node, messages_of
 
 from . import foreign

@@ -16,8 +16,8 @@ from chat.assistants import library, publication
 from chat.assistants.content import AssistantContent
 from chat.attachments import files, uploads
 from chat.attachments.decoding import EncodedPicture
+from chat.limits import MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
-from chat.models.assistant import MAX_ASSISTANT_DOCUMENTS
 from chat.retention.kinds import prune
 from tests.attachments import pictures
 

@@ -12,8 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.limits import MAX_CITATIONS
 from chat.models import Attachment, AttachmentFile, Citation, Conversation, Message, Run, SharedLink, User
-from chat.models.citation import MAX_CITATIONS, is_web_address
+from chat.rendering.links import is_web_address
 from chat.sharing.copies import copy
 from chat.turns.fork import fork
 from chat.views import thread

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
+from chat.limits import MAX_PROMPT_CHARS
 from chat.models import Message, Prompt, User
-from chat.models.prompt import MAX_PROMPT_CHARS
 from chat.prompts.fields import fields_of, fill_fields, filled_length
 from chat.views.prompt_use import MAX_FIELDS
 from chat.views.request_parsers import MAX_QUESTION_CHARS

@@ -9,8 +9,8 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from chat.limits import MAX_PROMPT_CHARS
 from chat.models import Prompt, User
-from chat.models.prompt import MAX_PROMPT_CHARS
 from chat.prompts import library
 from chat.prompts.content import command_from
 

@@ -30,6 +30,7 @@ TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lon
 class ImportedAttachment:
     """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
 
+    `content`: its bytes, where they stand in the conversation itself; `file` is "" then.
     `stored` is set when the file is stored: the fields of its attachment. Only those of an assistant have a
     `key`, their id in the file. `side`: that of the square that a picture is made, 0 to keep its form.
     """
@@ -40,6 +41,7 @@ class ImportedAttachment:
     stored: dict[str, Any] | None = None
     key: str = ""
     side: int = 0
+    content: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class ImportedMessage:
 class ImportedConversation:
     """A conversation. `leaf`: the key of the active branch's last message, "" if the file names none.
 
-    `attachments`: the names of files, which are not imported. `assistant`: its id and version.
+    `attachments`: the names of files, which are not imported. `left_out`: {kind: names} of what else is not:
+    "tool", "source", "recording", "hidden", "other". `assistant`: its id and version.
     """
 
     source: str
@@ -96,6 +99,7 @@ class ImportedConversation:
     archived_at: datetime | None = None
     tags: list[str] = field(default_factory=list)
     attachments: list[str] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
     assistant: tuple[str, int] | None = None
 
 

@@ -11,12 +11,17 @@ OVERRIDES = "\u202d\u202e"  # can show a file's extension or a host name reverse
 # The masks of equations consist of these, so that a text must not contain any (see `maths`). They are private
 # use characters at the end of Unicode, which no known font uses.
 RESERVED = "\U0010f800\U0010fffd"  # the first and the last one
+# Of these, the last ones stand in a source for the parser, see `emphasis` and `maths`.
+JOINER = "\U0010fffd"  # inserted: a letter between a mark of emphasis and the punctuation beside it
+TILDE = "\U0010fffc"  # instead of a tilde that strikes nothing
+PIPE = "\U0010fffb"  # instead of a pipe in code, which divides no cell of a table
 EMBEDDINGS = "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # legitimate in prose; in code they can disguise it
 
 _PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421"}
 _HIDDEN = re.compile(  # all control characters except tab, line feed and carriage return
     f"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff{OVERRIDES}{RESERVED[0]}-\U0010ffff]"
 )
+_STAND_INS = {ord(JOINER): None, ord(TILDE): "~", ord(PIPE): "|"}
 _IN_CODE = dict.fromkeys(map(ord, EMBEDDINGS), REPLACEMENT)
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -30,6 +35,13 @@ def neutralise_controls(text: str) -> str:
 
 def _replace(found: re.Match[str]) -> str:
     return _PICTURES.get(found[0], REPLACEMENT)
+
+
+def restored(text: str) -> str:
+    """Return a text of the parser with what the stand-ins stand for."""
+    if text.isascii() or not (JOINER in text or TILDE in text or PIPE in text):
+        return text
+    return text.translate(_STAND_INS)
 
 
 def neutralise_code(code: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyromark import Markdown, Options
 
-from .characters import neutralise_controls
+from .characters import neutralise_controls, restored
 
 MARKDOWN_OPTIONS = (
     Options.ENABLE_TABLES | Options.ENABLE_TASKLISTS | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
@@ -58,7 +58,7 @@ class LinkDefinitions:
 
         def resolve(link: dict[str, Any]) -> Link | None:
             nonlocal left
-            found = self._links.get(_folded(link["reference"]))
+            found = self._links.get(_folded(restored(link["reference"])))
             left -= len(found[0]) if found else 0
             return found if left >= 0 else None
 

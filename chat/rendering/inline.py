@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pyromark.event import Range
 
 from . import links
-from .characters import direction_of, is_bidirectional, neutralise_code
+from .characters import direction_of, is_bidirectional, neutralise_code, restored
 from .maths import Equation, pieces, unescaped, unmasked
 from .open_end import open_inline
 from .sanitise import MAX_HTML_DEPTH
@@ -40,7 +40,7 @@ class Elements:
         self._direction = ' dir="ltr"'  # the `dir` attribute of a block that is a container
 
     def _unmasked(self, text: str, indentation: int = 0) -> str:
-        return unmasked(text, self._equations, indentation) if self._equations else text
+        return restored(unmasked(text, self._equations, indentation))
 
     def _open(self, start: str, end: End) -> None:
         self._out.append(start)
@@ -91,6 +91,7 @@ class Inline(Elements):
         self._link: tuple[str, list[str]] | None = None  # (URL, texts) of the open link
 
     def _text(self, text: str, span: Range) -> None:
+        text = restored(text)
         if self._link:
             self._link[1].append(self._unmasked(text))
             self._out.append(self._words(text, links.escaped))
@@ -161,7 +162,7 @@ class Inline(Elements):
 
     def _start_link(self, details: dict[str, str], span: Range) -> None:
         scheme = "mailto:" if details["link_type"] == "Email" else ""
-        address = links.address(scheme + unescaped(details["dest_url"], self._equations))
+        address = links.address(scheme + unescaped(restored(details["dest_url"]), self._equations))
         if address is None:
             return self._ends.append("")
         self._link = (address, [])
@@ -180,8 +181,8 @@ class Inline(Elements):
         self._ends.append(partial(self._end_image, details["dest_url"]))
 
     def _end_image(self, destination: str, span: Range) -> None:
-        shown = self._words("".join(self._caught or ()).strip(), links.escaped)
-        address = links.address(unescaped(destination, self._equations))
+        shown = self._words(restored("".join(self._caught or ()).strip()), links.escaped)
+        address = links.address(unescaped(restored(destination), self._equations))
         if address and not self._link:
             shown = f"{shown} {links.shown_host(address)}".lstrip()
             shown = f"{links.open_tag(address, 'image')}{shown}</a>"

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from .characters import neutralise_controls
+from .characters import JOINER, neutralise_controls
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
+from .emphasis import amended
 from .maths import MATHS_BUDGET_CHARS, mask
 from .sanitise import clean
 from .writer import HtmlWriter
@@ -72,7 +73,7 @@ def parse(
     shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
     preamble = known.preamble(shown)
     masked = mask(shown, maths, growing=growing)
-    whole = preamble + masked.text
+    whole = amended(preamble + masked.text)
     source = whole.encode()
     writer = HtmlWriter(source, anchors, outline, budget=budget, equations=masked.equations, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)
@@ -152,14 +153,15 @@ class _Lines:
 
 
 def _code_points(source: bytes) -> Callable[[int], int]:
-    """Return a function that converts byte offsets, passed in ascending order, to code points."""
+    """Return a function that converts byte offsets, passed in ascending order, to code points as typed."""
     if source.isascii():
         return int
     done = counted = 0
 
     def counting(offset: int) -> int:
         nonlocal done, counted
-        counted += len(source[done:offset].decode())
+        passed = source[done:offset].decode()
+        counted += len(passed) - passed.count(JOINER)
         done = offset
         return counted
 

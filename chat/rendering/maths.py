@@ -12,7 +12,7 @@ from html import escape
 from itertools import accumulate
 from typing import NamedTuple
 
-from .characters import RESERVED, neutralise_code
+from .characters import PIPE, RESERVED, neutralise_code
 from .mathml import mathml
 
 MAX_INLINE_CHARS = 1_000
@@ -25,7 +25,7 @@ MAX_PREFIX_CHARS = 1_000  # a block quote is not seen farther from the equation
 # A mask is “$”, the number of the equation as a reserved character, fillers, and “$”.
 _FIRST = ord(RESERVED[0]) + 1
 _FILLER = RESERVED[0]
-_MASK = re.compile(f"\\$([{chr(_FIRST)}-{RESERVED[1]}]){_FILLER}*\\$")
+_MASK = re.compile(f"\\$([{chr(_FIRST)}-{chr(ord(PIPE) - 1)}]){_FILLER}*\\$")
 
 # The environments that are equations without any delimiters around them, as in LaTeX.
 ENVIRONMENTS = "align|alignat|eqnarray|equation|gather|multline"

@@ -25,7 +25,7 @@ from .formats import object_in
 from .imported import ImportedAssistant, ImportedAttachment, ImportedPrompt
 from .json_items import Unreadable
 from .merging import merge, new_messages
-from .preview import Preview, attachments_of, first_names
+from .preview import Preview, add_left_out, attachments_of
 from .problems import ConversationProblem, FileProblem, PromptProblem
 from .sources import objects_in
 from .storing import is_known, store
@@ -118,7 +118,7 @@ class _Step:
         self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
         self._beat_at = time.monotonic()
         self._attachments = Attachments(job.user, uploads.path_of(job.pk), convert)
-        self._lost: list[str] = []  # names of the attachments that the current conversation goes without
+        self._lost: dict[str, list[str]] = {}  # what the current object goes without, by kind
 
     def run(self) -> None:
         try:
@@ -166,12 +166,12 @@ class _Step:
         if isinstance(found, ImportedAssistant):
             self._store_assistant(found)
             return
-        self._lost = []
         conversation = found
         if conversation and not is_known(job.user, conversation):
             offered = catalog.catalog_for_user(catalog.current.get(), job.user)
             self._take_attachments(attachments_of(conversation.messages))
-            self._lost = conversation.attachments + self._lost
+            lost = conversation.attachments + self._lost["attachment"]
+            self._lost = conversation.left_out | {"attachment": lost}
             store(job.user, conversation, offered, self._confirm)
         elif conversation and (new := new_messages(job.user, conversation)).messages:
             self._take_attachments(attachments_of(new.messages))
@@ -201,7 +201,7 @@ class _Step:
             if time.monotonic() - self._beat_at > BEAT_SECONDS:
                 with write_lock():
                     self._beat()
-        self._lost = [each.name for each in attachments if each.stored is None]
+        self._lost = {"attachment": [each.name for each in attachments if each.stored is None]}
 
     def _confirm(self, is_last: bool) -> None:
         """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""
@@ -213,11 +213,8 @@ class _Step:
 
     def _note_lost(self) -> None:
         """Note what is left out, for the end of the import."""
-        if self._lost:
-            left_out = self._job.preview.setdefault("left_out", {"count": 0, "names": []})
-            left_out["count"] += len(self._lost)
-            left_out["names"] = first_names(left_out["names"], self._lost)
-            self._lost = []
+        add_left_out(self._job.preview.setdefault("lost", {}), self._lost)
+        self._lost = {}
 
     def _paced(self, objects: Iterator[bytes | Unreadable]) -> Iterator[bytes | Unreadable]:
         """Yield the objects. After each, sleep as long as it took, to leave processor time for others."""

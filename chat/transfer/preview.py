@@ -2,6 +2,7 @@
 
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from chat.models import User
@@ -18,10 +19,10 @@ from .imported import (
 )
 from .json_items import Unreadable
 from .merging import Planned, new_messages
-from .problems import ConversationProblem, PromptProblem
+from .problems import LEFT_OUT, ConversationProblem, PromptProblem
 from .storing import id_of, ids_of, is_in_trash, is_known
 
-SHOWN_NAMES = 20  # attachments named
+SHOWN_NAMES = 20  # of each kind
 NAME_CHARS = 100
 
 
@@ -29,9 +30,14 @@ def attachments_of(messages: list[ImportedMessage]) -> list[ImportedAttachment]:
     return [each for message in messages for each in message.attachments]
 
 
-def first_names(names: list[str], more: list[str]) -> list[str]:
-    """Return the names that are shown of all."""
-    return [*names, *(name[:NAME_CHARS] for name in more)][:SHOWN_NAMES]
+def add_left_out(counted: dict[str, Any], more: Mapping[str, list[str]]) -> None:
+    """Count what is left out by kind, and keep the names that are shown."""
+    for kind, names in more.items():
+        if names and kind in LEFT_OUT:
+            of_kind = counted.setdefault(kind, {"count": 0, "names": []})
+            of_kind["count"] += len(names)
+            room = SHOWN_NAMES - len(of_kind["names"])
+            of_kind["names"] += [name[:NAME_CHARS] for name in names[:room]]
 
 
 class Preview:
@@ -41,11 +47,11 @@ class Preview:
         self._user, self._files = user, files
         self._own_prompts = prompts.OwnPrompts.of(user)
         self._prompts = self._known_prompts = self._refused_prompts = 0
-        self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
+        self.conversations = self._messages = self._known = self._trashed = 0
         self._grown = self._added = self.assistants = self._known_assistants = 0
         self._sources: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
-        self._names: list[str] = []
+        self._left_out: dict[str, Any] = {}
         self._planned = Planned()
 
     def add(self, item: bytes | Unreadable) -> None:
@@ -90,19 +96,16 @@ class Preview:
             self._known_assistants += 1
         else:
             self.assistants += 1
-            self._add_left_out(self._files.left_out(assistant.files))
+            add_left_out(self._left_out, {"attachment": self._files.left_out(assistant.files)})
 
     def _add_new(self, key: uuid.UUID, conversation: ImportedConversation) -> None:
         self._planned.add(key, ids_of(key, conversation).values())
         self._sources[conversation.source] += 1
         self.conversations += 1
         self._messages += len(conversation.messages)
+        add_left_out(self._left_out, conversation.left_out)
         lost = self._files.left_out(attachments_of(conversation.messages))
-        self._add_left_out(conversation.attachments + lost)
-
-    def _add_left_out(self, left_out: list[str]) -> None:
-        self._attachments += len(left_out)
-        self._names = first_names(self._names, left_out)
+        add_left_out(self._left_out, {"attachment": conversation.attachments + lost})
 
     @property
     def is_empty(self) -> bool:
@@ -128,8 +131,7 @@ class Preview:
             "known": self._known,
             "trashed": self._trashed,
             "skipped": dict(self._skipped),
-            "attachments": self._attachments,
-            "names": self._names,
+            "without": self._left_out,
             "prompts": self._prompts,
             "known_prompts": self._known_prompts,
             "refused_prompts": self._refused_prompts,

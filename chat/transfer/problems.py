@@ -33,6 +33,15 @@ FORMAT_NAMES = {
     "open_webui": "Open WebUI",
     "librechat": "LibreChat",
 }
+# What a file can have that is not imported, in the order in which a page shows it.
+LEFT_OUT: dict[str, str] = {
+    "attachment": _("Attachments"),
+    "tool": _("Calls of tools and their results"),
+    "source": _("Sources of replies"),
+    "recording": _("Recordings"),
+    "hidden": _("Hidden messages"),
+    "other": _("Other content"),
+}
 FILE_PROBLEMS: dict[str, str] = {
     "compression": _("The zip file is compressed in a way that can’t be read here."),
     "damaged": _("The file is damaged or incomplete. Download or copy it again."),

@@ -1,6 +1,6 @@
 """The section of the settings that exports and imports a person's conversations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -58,7 +58,8 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
     if job is None:
         return {"job": None}
     preview = job.preview
-    skipped, left_out = preview.get("skipped", {}), preview.get("left_out", {})
+    skipped = preview.get("skipped", {})
+    left_out = preview.get("without" if job.state == ImportJob.State.READY else "lost", {})
     sources = preview.get("sources", ())
     reasons = problems.CONVERSATION_PROBLEMS
     return {
@@ -67,7 +68,13 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
         "preview": preview,
         "sources": ", ".join(problems.FORMAT_NAMES.get(source, source) for source in sources),
         "skipped": [(gettext(reasons[code]), number) for code, number in skipped.items()],
-        "more_names": preview.get("attachments", 0) - len(preview.get("names", ())),
-        "more_left_out": left_out.get("count", 0) - len(left_out.get("names", ())),
+        "left_out": list(_by_kind(left_out)),
         "refused": job.problem and gettext(problems.FILE_PROBLEMS[job.problem]),
     }
+
+
+def _by_kind(left_out: dict[str, Any]) -> Iterator[tuple[str, int, list[str], int]]:
+    """Yield of each kind of content its label, how many there are, some names, and how many more."""
+    for kind, label in problems.LEFT_OUT.items():
+        if found := left_out.get(kind):
+            yield gettext(label), found["count"], found["names"], found["count"] - len(found["names"])

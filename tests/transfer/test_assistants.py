@@ -167,7 +167,7 @@ def test_an_export_is_imported_with_the_documents(alice: User, bob: User, tmp_pa
     jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
     assert len([name for name in file.namelist() if name.startswith("attachments/")]) == 2
     done = imported(bob, archive)
-    assert (done.state, done.preview["attachments"]) == ("done", 0)
+    assert (done.state, done.preview["without"]) == ("done", {})
     first, second = Assistant.objects.get(owner=bob).versions.order_by("number")
     documents = [Attachment.objects.of_version(each.pk) for each in (first, second)]
     assert [[each.name for each in several] for several in documents] == [
@@ -184,7 +184,7 @@ def test_files_that_are_not_there_are_counted(bob: User) -> None:
     versions = [VERSION | {"documents": [DOCUMENT]}]
     about = {"format": "chat.assistant", "version": 1, "created": VERSION["created"]}
     done = imported(bob, about | {"id": str(uuid.uuid4()), "versions": versions})
-    assert (done.state, done.preview["attachments"], done.preview["names"]) == ("done", 1, ["a.txt"])
+    assert (done.state, done.preview["without"]) == ("done", {"attachment": {"count": 1, "names": ["a.txt"]}})
     assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
 
 

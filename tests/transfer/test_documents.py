@@ -110,7 +110,7 @@ def test_single_files_name_the_document(talk: Conversation) -> None:
 def test_an_export_is_imported_with_its_documents_and_their_text(ann: User, talk: Conversation) -> None:
     ben = User.objects.create_user("ben")
     job = imported(ben, archive(ann))
-    assert (job.state, job.stored, job.preview["attachments"]) == (ImportJob.State.DONE, 1, 0)
+    assert (job.state, job.stored, job.preview["without"]) == (ImportJob.State.DONE, 1, {})
     taken = Attachment.objects.get(owner=ben)
     assert (taken.name, taken.media_type, taken.pages) == ("my [notes].md", "text/markdown", 1)
     assert files.read(taken.sha256) == CONTENT
@@ -199,4 +199,4 @@ def test_all_files_of_a_conversation_count_against_the_quota(
 
 def test_json_alone_leaves_the_documents_out(talk: Conversation) -> None:
     job = imported(User.objects.create_user("ben"), as_json(talk))
-    assert (job.stored, job.preview["names"]) == (1, ["my [notes].md"])
+    assert (job.stored, job.preview["without"]["attachment"]["names"]) == (1, ["my [notes].md"])

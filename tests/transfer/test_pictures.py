@@ -136,8 +136,8 @@ def test_an_html_file_says_which_picture_could_not_be_read(talk: Conversation) -
 def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) -> None:
     ben = User.objects.create_user("ben")
     job = imported(ben, archive(ann))
-    assert (job.state, job.stored, job.preview["attachments"]) == (ImportJob.State.DONE, 1, 0)
-    assert "left_out" not in job.preview
+    assert (job.state, job.stored, job.preview["without"]) == (ImportJob.State.DONE, 1, {})
+    assert job.preview["lost"] == {}
     taken = Conversation.objects.get(user=ben)
     assert as_markdown(taken) == as_markdown(talk)
     old, new = ([each.get("attachments") for each in as_json(which)["messages"]] for which in (talk, taken))
@@ -207,9 +207,9 @@ def test_an_import_waits_while_the_disk_is_full(
 def test_json_alone_leaves_the_pictures_out(ann: User, talk: Conversation) -> None:
     ben = User.objects.create_user("ben")
     job = imported(ben, as_json(talk))
-    assert (job.stored, job.preview["attachments"]) == (1, 3)
-    assert job.preview["names"] == ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]
-    assert job.preview["left_out"] == {"count": 3, "names": job.preview["names"]}
+    names = ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]
+    assert (job.stored, job.preview["without"]) == (1, {"attachment": {"count": 3, "names": names}})
+    assert job.preview["lost"] == job.preview["without"]
     assert not Attachment.objects.filter(owner=ben).exists()
     questions = Message.objects.filter(conversation__user=ben, role="user")
     assert set(questions.values_list("text", flat=True)) == {"…", "And these?"}
@@ -241,7 +241,10 @@ def test_a_file_that_is_missing_in_the_archive_is_told_before(ann: User, talk: C
     )
     jobs.work(never)
     job.refresh_from_db()
-    assert (job.state, job.preview["names"]) == (ImportJob.State.READY, ["cat [0].png"])
+    assert (job.state, job.preview["without"]["attachment"]["names"]) == (
+        ImportJob.State.READY,
+        ["cat [0].png"],
+    )
 
 
 def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: Any) -> None:
@@ -251,8 +254,8 @@ def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: A
     job = imported(ben, archive(ann))
     assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
     assert not Attachment.objects.filter(owner=ben, message__isnull=False).exists()
-    left_out = {"count": 3, "names": ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]}
-    assert (job.preview["attachments"], job.preview["left_out"]) == (0, left_out)
+    lost = {"attachment": {"count": 3, "names": ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]}}
+    assert (job.preview["without"], job.preview["lost"]) == ({}, lost)
 
 
 @pytest.mark.parametrize(

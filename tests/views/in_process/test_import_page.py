@@ -26,8 +26,6 @@ EMPTY: dict[str, Any] = {
     "added": 0,
     "known": 0,
     "skipped": {},
-    "attachments": 0,
-    "names": [],
 }
 
 
@@ -93,14 +91,21 @@ def test_the_end_tells_that_conversations_got_new_messages(hers: Client, alice: 
     assert "3 conversations were imported or got new messages." in shown(hers)
 
 
-@pytest.mark.parametrize("state", [State.DONE, State.STOPPED])
-def test_the_end_says_what_was_left_out(hers: Client, alice: User, state: ImportJob.State) -> None:
-    left_out = {"count": 3, "names": ["cat.jpg", "<b>.pdf"]}
-    job(alice, state, {"conversations": 1, "left_out": left_out}, stored=1)
-    words = "3 attachments were left out, because the file lacks them or they can’t be read or stored here."
-    assert f"{words} Show their names cat.jpg<b>.pdf and 1 more".replace(" ", "") in shown(hers).replace(
-        " ", ""
-    )
+@pytest.mark.parametrize("state", [State.READY, State.DONE, State.STOPPED])
+def test_what_is_left_out_is_counted_and_named_by_kind(
+    hers: Client, alice: User, state: ImportJob.State
+) -> None:
+    found = {
+        "recording": {"count": 1, "names": ["Voice"]},
+        "attachment": {"count": 3, "names": ["cat.jpg", "<b>.pdf"]},
+        "unknown": {"count": 1, "names": []},
+    }
+    key, other = ("without", "lost") if state == State.READY else ("lost", "without")
+    job(alice, state, {"conversations": 1, key: found, other: {}}, stored=1)
+    page = shown(hers)
+    assert "Left out, because the file lacks it, or it can’t be read or has no place here:" in page
+    attachments, recordings = page.index("Attachments (3)"), page.index("Recordings (1)")
+    assert "<b>.pdfand 1 more" in page[attachments:recordings]
 
 
 def test_the_end_of_new_ones_only(hers: Client, alice: User) -> None:

@@ -8,11 +8,13 @@ class RequestError(Exception):
     """The base of all refusals.
 
     `status` is the HTTP status, `code` is for programs, `message` for people (translated), `retry_after` is
-    in seconds, and `run` is the id of the live run that is in the way, if there is one.
+    in seconds, and `run` is the id of the live run that is in the way, if there is one. `param` names the
+    field of an API request that is wrong.
     """
 
     status = 400
     code = "malformed"
+    param = ""
 
     def __init__(self, message: str, *, retry_after: int | None = None, run: uuid.UUID | None = None) -> None:
         super().__init__(message)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from chat.engine.generation.api_calls import REVOKED, CallAborted
 from chat.exceptions import RequestError
+from chat.upstream.error_kinds import KIND_OF_CODE
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 
@@ -39,7 +40,10 @@ class TooManyRequests(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """`code` is OpenAI's, `number` Cloudflare's. `retry_after`: seconds; `final`: a retry is of no use."""
+    """`code` and `status` are OpenAI's, `number` and `own_status` Cloudflare's; `param` names a field.
+
+    `retry_after`: seconds; `final`: a retry is of no use.
+    """
 
     status: int
     code: str
@@ -47,6 +51,8 @@ class ApiError:
     message: str
     retry_after: float | None = None
     final: bool = False
+    param: str | None = None
+    own_status: int | None = None
 
 
 # Cloudflare's code for each code of a RequestError.
@@ -81,7 +87,7 @@ UPSTREAM_ERRORS = {
     ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
     ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
     ErrorKind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
-    ErrorKind.TOO_LONG: (413, "context_length_exceeded", 5021),
+    ErrorKind.TOO_LONG: (400, "context_length_exceeded", 5021),
     ErrorKind.QUOTA: (429, "insufficient_quota", 3036),
     ErrorKind.THROTTLED: (429, "rate_limit_exceeded", 3021),
     ErrorKind.BUSY: (429, "model_busy", 3040),
@@ -92,16 +98,17 @@ UPSTREAM_ERRORS = {
     ErrorKind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
     ErrorKind.INTERRUPTED: (502, "interrupted", 7009),
 }
-# Cloudflare's codes that clients test for: 5023 no JSON mode with a stream, 5025 no JSON mode at all.
-JSON_MODE_CODES = {"5023": 5023, "5025": 5025}
-# Kinds whose message includes the model server's own, because it helps the client's developer.
-KINDS_WITH_DETAIL = (ErrorKind.INVALID, ErrorKind.TOO_LONG)
+# Kinds whose message includes the model server's own words, because they help the client's developer. The
+# others are about the site's account.
+KINDS_WITH_DETAIL = {*ErrorKind} - {ErrorKind.AUTH, ErrorKind.QUOTA, ErrorKind.CREDITS, ErrorKind.INTERRUPTED}
 
 
 def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
     if isinstance(error, RequestError):
         number = CLOUDFLARE_CODES.get(error.code, CAPACITY_CODE if error.status == 503 else MALFORMED_CODE)
-        return ApiError(error.status, error.code, number, error.message, error.retry_after)
+        return ApiError(
+            error.status, error.code, number, error.message, error.retry_after, param=error.param or None
+        )
     if isinstance(error, CallAborted):
         if error.code == REVOKED:
             return ApiError(
@@ -113,12 +120,23 @@ def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
             )
         message = _("The server is restarting. Try again in a moment.")
         return ApiError(503, error.code, CLOUDFLARE_CODES["draining"], message, 5)
+    return _error_of_upstream(error)
+
+
+def _error_of_upstream(error: UpstreamError) -> ApiError:
     status, code, number = UPSTREAM_ERRORS.get(error.kind, UPSTREAM_ERRORS[ErrorKind.UNAVAILABLE])
+    own_status = None
+    if error.code in KIND_OF_CODE and error.kind is not ErrorKind.AUTH:
+        number, own_status = int(error.code), error.status
+    if error.kind is ErrorKind.CREDITS and error.status == 429:
+        status, code = 429, "insufficient_quota"
     message = _(error.message)
-    if error.detail and error.kind in KINDS_WITH_DETAIL and not error.is_redacted:
+    if error.detail and error.from_server and error.kind in KINDS_WITH_DETAIL and not error.is_redacted:
         message = f"{message} ({error.detail})"
-    number = JSON_MODE_CODES.get(error.code, number)
-    return ApiError(status, code, number, message, error.retry_after, error.permanent)
+    param = error.param or ("messages" if error.kind is ErrorKind.TOO_LONG else None)
+    if error.kind is ErrorKind.INVALID:
+        code = error.word or code
+    return ApiError(status, code, number, message, error.retry_after, error.permanent, param, own_status)
 
 
 def error_at(status: int, message: str, retry_after: float | None) -> ApiError:

@@ -27,6 +27,7 @@ from .response_headers import call_headers
 from .responses import api_view, json_response, read_reply, stream_reply
 
 ERROR_TYPE_OF_STATUS = {403: "permission_error", 429: "rate_limit_error"}
+ERROR_TYPE_OF_CODE = {"insufficient_quota": "insufficient_quota"}
 NO_FIELDS: Mapping[str, object] = {}
 UNKNOWN_TIME = 0  # `created` of every model
 
@@ -36,8 +37,8 @@ def error_envelope(problem: ApiError) -> tuple[int, Object]:
     usual = "server_error" if problem.status >= 500 else "invalid_request_error"
     error = {
         "message": problem.message,
-        "type": ERROR_TYPE_OF_STATUS.get(problem.status, usual),
-        "param": None,
+        "type": ERROR_TYPE_OF_CODE.get(problem.code) or ERROR_TYPE_OF_STATUS.get(problem.status, usual),
+        "param": problem.param,
         "code": problem.code,
     }
     return problem.status, {"error": error}

@@ -25,14 +25,14 @@ from .request_body import CompletionParams
 from .response_headers import NEURONS_HEADER, call_headers
 from .responses import api_view, json_response, read_reply, stream_reply
 
-STATUS_OF_CODE = {5007: 400, 2016: 424}  # HTTP status by Cloudflare's code, where it differs from OpenAI's
+STATUS_OF_CODE = {2016: 424, 5007: 400, 5021: 413}  # where Cloudflare's status differs from OpenAI's
 
 
 def error_envelope(problem: ApiError) -> tuple[int, Object]:
     """Return (HTTP status, body) of an error."""
     error = {"code": problem.number, "message": problem.message}
     body = {"result": None, "success": False, "errors": [error], "messages": []}
-    return STATUS_OF_CODE.get(problem.number, problem.status), body
+    return problem.own_status or STATUS_OF_CODE.get(problem.number, problem.status), body
 
 
 def envelope(result: object, **more: object) -> Object:

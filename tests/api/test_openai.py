@@ -345,7 +345,7 @@ def test_without_a_good_key_nothing_is_told(server: Server, authorization: str) 
         (10000, 502, "upstream_unavailable"),
         (3036, 429, "insufficient_quota"),
         (5035, 403, "model_not_permitted"),
-        (5021, 413, "context_length_exceeded"),
+        (5021, 400, "context_length_exceeded"),
         (5006, 400, "invalid_request"),
     ],
 )

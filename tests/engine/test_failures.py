@@ -13,7 +13,7 @@ from chat.engine.outcome import EMPTY_TEXT, FILTERED_TEXT
 from chat.engine.streaming.feed import PlainFeed
 from chat.models import Message, Run, User
 from chat.turns.commands import SendMessage
-from chat.upstream.errors import ERROR_SENTENCES, ErrorKind
+from chat.upstream.errors import ERROR_SENTENCES, SENTENCES_OF_CODES, ErrorKind
 from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import runs
 from tests.upstream.error_codes import CODES
@@ -61,7 +61,8 @@ async def test_each_error_of_cloudflare_fails_the_run_in_its_own_words(
     fake: Fake, code: int, http: int, kind: ErrorKind
 ) -> None:
     run = await ended(fake, question(code, http, kind))
-    assert (run.status, run.error_code, run.error_message) == ("failed", kind.value, ERROR_SENTENCES[kind])
+    sentence = SENTENCES_OF_CODES.get(str(code), ERROR_SENTENCES[kind])
+    assert (run.status, run.error_code, run.error_message) == ("failed", kind.value, sentence)
     assert len(runs(fake)) == (3 if kind in TWICE_MORE else 1)
     assert (run.answered_by, run.fallback_reason, run.message.text) == ("", "", "")
     assert run.request_id

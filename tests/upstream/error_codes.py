@@ -49,6 +49,8 @@ CODES = [
     (10000, 401, ErrorKind.AUTH, True),
     (10000, 403, ErrorKind.AUTH, True),
     (2001, 400, ErrorKind.INVALID, True),
+    (2005, 400, ErrorKind.UNAVAILABLE, False),
+    (2029, 424, ErrorKind.BLOCKED, True),
     (2003, 429, ErrorKind.THROTTLED, False),
     (2009, 401, ErrorKind.AUTH, True),
     (2009, 503, ErrorKind.AUTH, True),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.upstream import errors
+from chat.upstream import error_kinds, errors
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
 from tests.upstream.error_codes import CODES
 
@@ -33,7 +33,7 @@ def test_each_code_of_the_tables_is_told_apart(
     error = told(status, envelope(code, "something"))
     assert (error.kind, error.permanent, error.code) == (kind, permanent, str(code))
     assert (error.status, error.request_id) == (status, ID)
-    assert error.message == errors.ERROR_SENTENCES[kind]
+    assert error.message == errors.SENTENCES_OF_CODES.get(str(code), errors.ERROR_SENTENCES[kind])
 
 
 @pytest.mark.parametrize(("code", "status", "kind", "permanent"), CODES)
@@ -190,7 +190,8 @@ def test_a_limit_per_minute_is_over_within_one() -> None:
         ("", None),
         ("soon", None),
         ("-5", None),
-        ("7.5", None),
+        ("7.5", 7.5),
+        ("1.5s", 1.5),
         ("²", None),
         ("9" * 400, 999_999_999.0),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
@@ -228,7 +229,7 @@ def test_upstream_messages_are_short_and_for_admins_only() -> None:
 
 def test_every_kind_has_a_sentence_and_every_code_one_kind() -> None:
     assert set(errors.ERROR_SENTENCES) == set(ErrorKind)
-    named = [code for codes in errors.CODES_OF_KIND.values() for code in codes.split()]
+    named = [code for codes in error_kinds.CODES_OF_KIND.values() for code in codes.split()]
     assert len(named) == len(set(named))
     assert all(sentence.endswith(".") for sentence in errors.ERROR_SENTENCES.values())
 

@@ -59,13 +59,17 @@ def test_entities_are_not_followed(doctype: str) -> None:
             "a.docx",
             documents.docx(body="<w:sdt><w:sdtContent>" * DEEP + "x" + "</w:sdtContent></w:sdt>" * DEEP),
         ),
-        ("a.html", b"<html>" + b"<div>" * DEEP + b"deep"),
+        ("a.html", b"<html>" + b"<div>" * 9_000 + b"deep"),
         ("a.html", b"<html>" + b"<svg>" * DEEP + b"deep"),
         ("a.html", b"<html><" * DEEP),
+        ("a.html", b"<?xml ?>" + b"<![CDATA[" * (DEEP // 9)),
+        ("a.html", b"<?xml ?><a " + b" '" * DEEP),
+        ("a.html", b"<style>" + b"/*" * DEEP),
+        ("a.html", b"<style>" + b"@a{b{}" * DEEP),
         ("a.json", b"[" * DEEP),
         ("a.pdf", documents.pdf_of([b"<< /Type /Catalog /Pages " + b"[" * DEEP])),
     ],
-    ids=range(7),
+    ids=range(11),
 )
 def test_deep_nesting_ends(name: str, content: bytes) -> None:
     assert len(outcome(content, name)) <= 2 * DEEP

@@ -1,55 +1,50 @@
-"""The text of a web page."""
+"""The text of a web page: its title and description, then what a reader of its body sees, as Markdown."""
 
 import re
-from html.parser import HTMLParser
 from typing import Any
 
-SKIPPED = {"script", "style", "template", "svg", "math", "iframe", "object", "noscript", "head"}
-INLINE = re.compile(
-    "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|meter|output|q|rp|rt|ruby|"
-    "s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
+from .html_elements import Body
+from .html_visibility import mark_hidden
+from .html_whitespace import joined, restored
+
+XHTML = re.compile(r"\s*<\?xml\b|<html\b[^>]{0,500}\bxmlns\s*=", re.IGNORECASE)
+# In XML, an element may be empty as `<a id="x"/>`; a parser of HTML takes that for the start of one.
+VOID = "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+EMPTY_ELEMENT = re.compile(
+    rf"<(?!(?:{VOID})\b)([a-z][\w:-]*+)((?:[^<>\"'/]|\"[^<\"]*\"|'[^<']*'|/(?!>))*)/>", re.IGNORECASE
 )
+CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
+DESCRIPTIONS = 'meta[name="description" i], meta[property="og:description" i]'
 
 
-class TextOfHtml(HTMLParser):
-    """Collect the text of a page: a line for each block, without scripts and styles."""
+def html_text(text: str, address: str = "") -> str:
+    """Return the text of a page or a fragment. `address` is the page's own, for links that are relative."""
+    from selectolax.lexbor import LexborHTMLParser
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self._skipped: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag == "body":
-            self._skipped.clear()  # a head that was never closed
-        if tag in SKIPPED:
-            self._skipped.append(tag)
-        elif tag in ("td", "th"):
-            self.parts.append("\t")
-        elif tag == "li":
-            self.parts.append("\n- ")
-        elif not INLINE.fullmatch(tag):
-            self.parts.append("\n")
-
-    def handle_startendtag(self, tag: str, attrs: Any) -> None:
-        if not INLINE.fullmatch(tag) and tag not in SKIPPED:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._skipped:
-            del self._skipped[self._skipped.index(tag) :]
-        elif tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "blockquote", "pre"):
-            self.parts.append("\n\n")
-        elif tag == "tr":
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._skipped:
-            self.parts.append(" ".join(re.split(r"[ \t\r\n\f]+", data)))
+    if XHTML.search(text[:2_048]):
+        text = CDATA.sub(_escaped, EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
+    tree = LexborHTMLParser(text)
+    mark_hidden(tree)
+    base = tree.css_first("base[href]")
+    body = restored(Body((base and base.attributes["href"]) or address).text_of(tree.root))
+    title, description = _title(tree), _description(tree)
+    if title == body.partition("\n")[0].lstrip("# "):
+        title = ""
+    return "\n\n".join(part for part in (title, description, body) if part)
 
 
-def html_text(text: str) -> str:
-    parser = TextOfHtml()
-    parser.feed(text)
-    parser.close()
-    return "\n".join(line.strip(" ") for line in "".join(parser.parts).split("\n"))
+def _title(tree: Any) -> str:
+    found = next((each for each in tree.css("title") if each.parent.tag in ("head", "body")), None)
+    if found is not None:
+        return joined(found.text_content or found.text())
+    named = tree.css_first('meta[property="og:title" i]')
+    return joined(named.attributes.get("content") or "") if named else ""
+
+
+def _description(tree: Any) -> str:
+    found = (joined(each.attributes.get("content") or "") for each in tree.css(DESCRIPTIONS))
+    return next(filter(None, found), "")
+
+
+def _escaped(cdata: re.Match[str]) -> str:
+    return cdata[1].replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,248 @@
+"""The elements of HTML as text: what a browser shows of each, in Markdown where it has a form for it."""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urljoin
+
+from .html_lists import list_items
+from .html_tables import table_text
+from .html_visibility import is_hidden
+from .html_whitespace import EDGE, collapsed, joined, kept, prefixed, restored, tidy
+from .mathml import equation
+
+MAX_DEPTH = 100  # below it, elements are read without their form
+MAX_ADDRESS_CHARACTERS = 1_000
+INLINE = re.compile(
+    "a|abbr|acronym|b|bdi|bdo|big|button|cite|code|data|dfn|em|font|i|ins|kbd|label|mark|meter|output|"
+    "progress|ruby|rb|samp|small|span|strong|sub|sup|textPath|time|tspan|tt|u|var|wbr"
+)
+PARAGRAPHS = re.compile("p|table|ul|ol|dl|blockquote|pre|figure|form|fieldset|address|details")
+SCRIPTS = {
+    "sup": (str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ"), "^"),
+    "sub": (str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"), "_"),
+}
+DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
+OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w")  # of an exponent or an index, in contrast to “st”
+NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)
+CONTACT = re.compile(r"(?:mailto|tel|sms):([^?]*)", re.IGNORECASE)
+SCHEME = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
+MEDIA = {"video": "Video", "audio": "Audio", "iframe": "Frame", "embed": "Object"}
+LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([\w+#.-]{1,30})")
+
+
+class Body:
+    """The text of elements. Their blocks are separated by line feeds, see `html_whitespace.py`."""
+
+    def __init__(self, address: str = "") -> None:
+        self._address = address
+        self._depth = 0
+        self._is_kept = False  # inside of `<pre>`
+
+    def text_of(self, node: Any) -> str:
+        tag = node.tag
+        if tag == "-text":
+            return self._white(node.text_content or "")
+        if tag.startswith("-") or is_hidden(node):
+            return ""
+        if tag in ELEMENTS:
+            return ELEMENTS[tag](self, node)
+        edge = "" if INLINE.fullmatch(tag) else "\n\n" if PARAGRAPHS.fullmatch(tag) else EDGE
+        return f"{edge}{self.inside(node)}{edge}"
+
+    def inside(self, node: Any) -> str:
+        """Return the text of the node's children."""
+        if self._depth >= MAX_DEPTH:
+            return flat(node)
+        self._depth += 1
+        try:
+            return "".join(map(self.text_of, node.iter(include_text=True)))
+        finally:
+            self._depth -= 1
+
+    def _white(self, text: str) -> str:
+        return kept(text) if self._is_kept else collapsed(text)
+
+    def _br(self, _node: Any) -> str:
+        return kept("\n") if self._is_kept else "\n"
+
+    def _hr(self, _node: Any) -> str:
+        return "\n\n---\n\n"
+
+    def _heading(self, node: Any) -> str:
+        text = joined(self.inside(node))
+        return f"\n\n{'#' * int(node.tag[1])} {text}\n\n" if text else "\n\n"
+
+    def _pre(self, node: Any) -> str:
+        before, self._is_kept = self._is_kept, True
+        text = restored(self.inside(node)).strip("\n")
+        self._is_kept = before
+        if not text.strip():
+            return "\n\n"
+        named = LANGUAGE.search(" ".join(each.attributes.get("class") or "" for each in (node, *node.iter())))
+        return f"\n\n{kept(fenced(text, named[1] if named else ''))}\n\n"
+
+    def _textarea(self, node: Any) -> str:
+        return f"{EDGE}{kept(node.text())}{EDGE}"
+
+    def _blockquote(self, node: Any) -> str:
+        text = tidy(self.inside(node))
+        return f"\n\n{prefixed(text, '> ', '> ')}\n\n" if text else "\n\n"
+
+    def _list(self, node: Any) -> str:
+        edge = EDGE if node.parent is not None and node.parent.tag in ("li", "ul", "ol") else "\n\n"
+        return edge + "\n".join(list_items(node, self)) + edge
+
+    def _dd(self, node: Any) -> str:
+        text = tidy(self.inside(node))
+        return f"{EDGE}{prefixed(text, ': ', '  ')}{EDGE}" if text else EDGE
+
+    def _table(self, node: Any) -> str:
+        return table_text(node, self)
+
+    def _a(self, node: Any) -> str:
+        return with_address(self.inside(node), self._absolute(node))
+
+    def _area(self, node: Any) -> str:
+        return with_address(joined(node.attributes.get("alt") or ""), self._absolute(node)) + EDGE
+
+    def _absolute(self, node: Any) -> str:
+        address = "".join((node.attributes.get("href") or "").split())
+        if not address or NO_ADDRESS.match(address):
+            return ""
+        contact = CONTACT.match(address)
+        if contact:
+            return contact[1]
+        with contextlib.suppress(ValueError):  # brackets of an IPv6 address that are no such
+            address = urljoin(self._address, address)
+        return address if len(address) <= MAX_ADDRESS_CHARACTERS else ""
+
+    def _img(self, node: Any) -> str:
+        return picture(node.attributes.get("alt") or "")
+
+    def _svg(self, node: Any) -> str:
+        named = node.attributes.get("aria-label") or ""
+        if not named:
+            title = next((each for each in node.iter() if each.tag == "title"), None)
+            named = title.text() if title is not None else ""
+        return picture(named) + self.inside(node)
+
+    def _media(self, node: Any) -> str:
+        source = next((each for each in node.iter() if each.tag == "source"), node)
+        named = [node.attributes.get(name) for name in ("title", "aria-label")] + [
+            source.attributes.get("src")
+        ]
+        name = joined(next(filter(None, named), ""))
+        is_shown = name and not NO_ADDRESS.match(name)
+        return f"{EDGE}[{MEDIA[node.tag]}: {name[:MAX_ADDRESS_CHARACTERS]}]{EDGE}" if is_shown else EDGE
+
+    def _input(self, node: Any) -> str:
+        kind, value = (node.attributes.get("type") or "").lower(), node.attributes.get("value") or ""
+        if kind in ("checkbox", "radio"):
+            return " [x] " if "checked" in node.attributes else " [ ] "
+        if kind == "image":
+            return self._img(node)
+        return "" if kind in ("hidden", "password", "file") else f" {collapsed(value)} "
+
+    def _select(self, node: Any) -> str:
+        options = [each for each in node.css("option") if not is_hidden(each)]
+        chosen = [each for each in options if "selected" in each.attributes]
+        if not chosen and "multiple" not in node.attributes:
+            chosen = options[:1]
+        texts = (joined(each.text()) or joined(each.attributes.get("label") or "") for each in chosen)
+        return f" {', '.join(filter(None, texts))} "
+
+    def _gauge(self, node: Any) -> str:
+        value, most = node.attributes.get("value") or "", node.attributes.get("max") or "1"
+        return joined(self.inside(node)) or (f"{value}/{most}" if value else "")
+
+    def _rt(self, node: Any) -> str:
+        text = joined(self.inside(node))
+        return f"({text})" if text else ""
+
+    def _script(self, node: Any) -> str:
+        return script(joined(self.inside(node)), *SCRIPTS[node.tag])
+
+    def _del(self, node: Any) -> str:
+        text = self.inside(node)
+        struck = text.strip(" ")
+        return (
+            text.replace(struck, f"~~{struck}~~") if struck and not re.search(f"[\n{EDGE}]", struck) else text
+        )
+
+    def _q(self, node: Any) -> str:
+        return f"“{self.inside(node).strip(' ')}”"
+
+    def _math(self, node: Any) -> str:
+        return kept(equation(node))
+
+
+ELEMENTS: dict[str, Callable[[Body, Any], str]] = {
+    "br": Body._br,
+    "hr": Body._hr,
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Body._heading),
+    "pre": Body._pre,
+    "textarea": Body._textarea,
+    "blockquote": Body._blockquote,
+    **dict.fromkeys(("ul", "ol", "menu"), Body._list),
+    "dd": Body._dd,
+    "table": Body._table,
+    "a": Body._a,
+    "area": Body._area,
+    "img": Body._img,
+    "svg": Body._svg,
+    **dict.fromkeys(MEDIA, Body._media),
+    "input": Body._input,
+    "select": Body._select,
+    **dict.fromkeys(("meter", "progress"), Body._gauge),
+    "rt": Body._rt,
+    **dict.fromkeys(SCRIPTS, Body._script),
+    **dict.fromkeys(("del", "s", "strike"), Body._del),
+    "q": Body._q,
+    "math": Body._math,
+}
+
+
+def flat(node: Any) -> str:
+    """Return the text of a tree of any depth, without the form of its elements."""
+    return " ".join(collapsed(each.text_content or "") for each in _shown_texts(node))
+
+
+def _shown_texts(node: Any) -> Iterator[Any]:
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each.tag == "-text":
+            yield each
+        elif not each.tag.startswith("-") and not is_hidden(each):
+            waiting += reversed(list(each.iter(include_text=True)))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return a block of code, within a fence that is longer than any in it."""
+    longest = max(map(len, re.findall("`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def with_address(text: str, address: str) -> str:
+    """Return the text of a link, and its address unless it is the text."""
+    words = text.rstrip(" \n" + EDGE)
+    if not address or SCHEME.sub("", address).rstrip("/") == SCHEME.sub("", words.strip()).rstrip("/"):
+        return text
+    return f"{words} ({address}){text[len(words) :]}" if words.strip() else text
+
+
+def picture(description: str) -> str:
+    description = joined(description)
+    return f"[Picture: {description}]" if description else ""
+
+
+def script(text: str, characters: dict[int, int], mark: str) -> str:
+    """Return a superscript or a subscript: digits as such, an exponent or an index with a mark."""
+    if DIGITS.fullmatch(text):
+        return text.translate(characters)
+    if mark == "_" and text:
+        return f"_{text}" if text.isalnum() else f"_({text})"
+    return f"^{text if len(text) == 1 else f'({text})'}" if OPERATION.fullmatch(text) else text

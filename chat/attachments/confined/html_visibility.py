@@ -1,0 +1,57 @@
+"""What of a web page a browser does not show."""
+
+import re
+from itertools import islice
+from typing import Any
+
+NOT_SHOWN = re.compile(
+    "script|style|template|noscript|title|meta|link|base|datalist|canvas|defs|symbol|metadata|desc|rp|"
+    "mphantom|noframes|param|source|track"
+)
+HIDING = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\s*(?:!\s*important\s*)?(?:;|$)",
+    re.IGNORECASE,
+)
+# What is hidden from assistive technology is a second form of a text (of an equation), or an icon. Only in a
+# line: dialogs hide whole pages that way.
+ARIA_HIDDEN = re.compile("i|span|b|em|svg|mjx-math")
+
+
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+AT_RULE = re.compile(r"@[^{};]*+(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
+RULE = re.compile(r"([^{};]++)\{([^{}]*+)\}")
+SHOWING = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
+MAX_RULES = 200
+
+
+def mark_hidden(tree: Any) -> None:
+    """Give the elements that a style sheet inside the page hides the attribute `hidden`.
+
+    Of several rules the last one counts. Those for some media or states (`:hover`) are left aside.
+    """
+    sheets = (each.text() for each in tree.css("style") if each.parent.tag != "noscript")
+    rules = (rule for sheet in sheets for rule in RULE.finditer(AT_RULE.sub("", COMMENT.sub("", sheet))))
+    for rule in islice((rule for rule in rules if SHOWING.search(rule[2]) and ":" not in rule[1]), MAX_RULES):
+        try:
+            found = tree.css(rule[1].strip())
+        except Exception:  # noqa: S112 (a selector that the parser does not know)
+            continue
+        for each in found:
+            if HIDING.search(rule[2]):
+                each.attrs["hidden"] = ""
+            elif "hidden" in each.attributes:
+                del each.attrs["hidden"]
+
+
+def is_hidden(node: Any) -> bool:
+    """Return True for what a browser does not show."""
+    tag, attributes = node.tag, node.attributes
+    if NOT_SHOWN.fullmatch(tag) or (tag == "dialog" and "open" not in attributes):
+        return True
+    if not attributes or tag in ("html", "body"):  # hidden only until a script has run
+        return False
+    return (
+        ("hidden" in attributes and attributes["hidden"] != "until-found")
+        or bool(HIDING.search(attributes.get("style") or ""))
+        or (attributes.get("aria-hidden") == "true" and bool(ARIA_HIDDEN.fullmatch(tag)))
+    )

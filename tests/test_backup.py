@@ -6,7 +6,9 @@ import os
 import subprocess
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +16,12 @@ from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, BackupErr
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
 from tests.support.manage import run_manage
+from tests.support.people import CSRF, PASSWORD
 from tests.support.server import Server
 
 KEY = "0123456789" * 6
 SLOW = "fake: words tokens=4000 delay=0.05"  # stopped by hand
+AT = datetime(2027, 1, 1, tzinfo=UTC)
 CONVERSATIONS = "SELECT COUNT(*) FROM chat_conversation"
 
 
@@ -101,8 +105,11 @@ def test_a_site_in_use_is_backed_up_and_restored(
     [kept] = folder.glob("attachments.before-restore-*")
     assert (kept / "ab" / ("ab" * 32)).read_bytes() == b"\5"
     server.start()
-    page = alice.get(f"/c/{stream.conversation}/")
-    assert "it’s “quoted”" in page.text
+    assert alice.get(f"/c/{stream.conversation}/").status_code == 302  # no session of the backup is restored
+    alice = server.person("anonymous")
+    login = {"login": "alice", "password": PASSWORD, "csrfmiddlewaretoken": CSRF}
+    assert alice.client.post("/accounts/login/", data=login).status_code == 302
+    assert "it’s “quoted”" in alice.get(f"/c/{stream.conversation}/").text
     with alice.follow(going.run) as cut:
         cut.to_end()
     assert cut.done
@@ -121,6 +128,63 @@ def test_a_site_in_use_is_backed_up_and_restored(
         assert "No planned" in done(manage(fresh, empty, "migrate", "--plan"))
     finally:
         empty.drop()
+
+
+BEFORE = """
+from chat.models import *
+alice = User.objects.get(username="alice")
+for name, user in {"kept": User.objects.get(username="bob"), "lost": alice}.items():
+    key = ApiKey(user=user, name=name)
+    key.generate_secret()
+    key.prefix = f"chat_{name}"
+    key.save()
+invite, used = Invite(), Invite(used=alice.date_joined)
+for each in (invite, used):
+    each.generate_token()
+    each.save()
+talk = Conversation.objects.create(user=alice, title="Boats", model="m")
+link = SharedLink(leaf=Message.objects.create(conversation=talk, role="user", text="?"), leaf_length=1)
+link.generate_token()
+link.save()
+"""
+LATER = """
+from chat.models import *
+alice = User.objects.get(username="alice")
+alice.set_password("the second one")
+alice.save()
+"""
+
+
+@pytest.mark.database
+def test_a_restore_opens_nothing_that_was_closed_and_names_what_it_cannot_close(
+    template: Template, tmp_path: Path
+) -> None:
+    database, backup = template.copy(tmp_path), tmp_path / "site.zip"
+    try:
+        done(manage(tmp_path, database, "shell", "--no-imports", "-c", BEFORE))
+        done(manage(tmp_path, database, "backup", backup))
+        done(manage(tmp_path, database, "shell", "--no-imports", "-c", LATER))
+        said = done(manage(tmp_path, database, "restore", backup, "--force"))
+        left = [
+            database.value(f"SELECT COUNT(*) FROM {table}") for table in ("chat_invite", "chat_sharedlink")
+        ]
+    finally:
+        database.drop()
+    assert "since the backup: 1 open invitations, 1 shared links, 6 sessions." in said
+    assert "an older password again, or are no longer disabled: alice." in said
+    assert "are valid again: chat_lost… of alice." in said
+    assert left == [1, 0]  # the used invitation stays on record
+
+
+def test_a_backup_that_does_not_fit_onto_the_disk_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "backup")
+    with Archive(path) as archive:
+        archive.check_space({"database": tmp_path})
+        monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=99_999_999))
+        with pytest.raises(BackupError, match="but 99 MB are free"):
+            archive.check_space({"database": tmp_path})
 
 
 def test_a_backup_names_the_files_that_are_damaged(template: Template, tmp_path: Path) -> None:
@@ -142,7 +206,7 @@ def test_a_backup_names_the_files_that_are_damaged(template: Template, tmp_path:
 
 def written(path: Path, **changes: object) -> Path:
     """A small archive, its manifest changed afterwards."""
-    with ArchiveWriter(path, Manifest("sqlite", "2027-01-01")) as archive:
+    with ArchiveWriter(path, Manifest("sqlite", AT)) as archive:
         assert archive.add("database.sqlite3", [b"one\n", b"two\n"]) == 2
     if changes:
         with zipfile.ZipFile(path) as old:
@@ -193,6 +257,13 @@ def test_a_written_backup_verifies(tmp_path: Path) -> None:
         {"members": {"database.sqlite3": {"bytes": 8}}},
         {"members": {"database.sqlite3": None}},
         {"unknown": 1},
+        {"members": {}},
+        {"engine": "postgresql", "rows": {"chat_user": 1}},
+        {"members": {"database.sqlite3": {"bytes": -8, "sha256": "0" * 64}}},
+        {"created": "\x1b]0;title\x07\x1b[2J2026-01-01T00:00:00+00:00"},
+        {"rows": {"chat\x1b[2J": 1}},
+        {"migrations": [["chat", "9999\x1b[2J"]]},
+        {"engine": "\x1b[2J"},
     ],
 )
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path, changes: dict[str, object]) -> None:

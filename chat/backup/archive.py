@@ -1,24 +1,33 @@
 """The format of a backup: one zip file of members, with a manifest of their sizes and SHA-256 digests."""
 
 import hashlib
-import json
 import os
+import shutil
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Self
+from typing import IO, Annotated, Literal, Self
+
+import msgspec
 
 from chat.attachments.files import SHA256
+from chat.limits import MEGABYTE
 
-BACKUP_FORMAT = 1
 MANIFEST_FILE = "manifest.json"
 SECRET_KEY_FILE = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
 ATTACHMENTS_FOLDER = "attachments/"
+SQLITE_MEMBER = "database.sqlite3"
+TABLES_FOLDER = "tables/"  # members of a backup of PostgreSQL
 BACKUP_PIECE_BYTES = 1_048_576
 MAX_MANIFEST_BYTES = 64 * 1_048_576
+SPARE_BYTES = 100_000_000  # that a restore leaves free on a disk
+Count = Annotated[int, msgspec.Meta(ge=0)]
+# Names are printed, and a control character could steer the terminal.
+Name = Annotated[str, msgspec.Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f]{1,1000}\Z")]
 COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
 
 # Raised by zipfile for damaged data; a RuntimeError for a member that claims to be encrypted, as does
@@ -33,20 +42,26 @@ class BackupError(Exception):
     """A backup cannot be made, read or restored. The message is a whole sentence."""
 
 
-@dataclass
-class Manifest:
+class Member(msgspec.Struct, frozen=True):
+    """The size and the digest of a member."""
+
+    bytes: Count
+    sha256: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+
+
+class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     """The description of a backup.
 
     `rows` is the number of rows by table, `migrations` the applied ones as (app, name), in order, and
-    `members` {"bytes", "sha256"} by name of the member.
+    `members` are described by name.
     """
 
-    engine: str
-    created: str
-    rows: dict[str, int] = field(default_factory=dict)
-    migrations: list[tuple[str, str]] = field(default_factory=list)
-    members: dict[str, dict[str, Any]] = field(default_factory=dict)
-    format: int = BACKUP_FORMAT
+    engine: Name
+    created: datetime
+    rows: dict[Name, Count] = {}
+    migrations: list[tuple[Name, Name]] = []
+    members: dict[Name, Member] = {}
+    format: Literal[1] = 1
 
 
 def damaged_files(manifest: Manifest) -> list[str]:
@@ -57,7 +72,7 @@ def damaged_files(manifest: Manifest) -> list[str]:
     return [
         name
         for name, key in attachments.items()
-        if SHA256.fullmatch(key) and manifest.members[name]["sha256"] != key
+        if SHA256.fullmatch(key) and manifest.members[name].sha256 != key
     ]
 
 
@@ -78,7 +93,9 @@ class ArchiveWriter:
 
     def __exit__(self, kind: object, *error: object) -> None:
         if kind is None:
-            self._zip.writestr(MANIFEST_FILE, json.dumps(asdict(self.manifest), indent=1))
+            self._zip.writestr(
+                MANIFEST_FILE, msgspec.json.format(msgspec.json.encode(self.manifest), indent=1)
+            )
         self._zip.close()
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -94,7 +111,7 @@ class ArchiveWriter:
                 digest.update(data)
                 size += len(data)
                 lines += data.count(b"\n")
-        self.manifest.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
+        self.manifest.members[name] = Member(size, digest.hexdigest())
         return lines
 
 
@@ -108,7 +125,7 @@ class Archive:
             raise BackupError(f"{path} cannot be read as a backup: {error}.") from None
         try:
             self.manifest = self._read_manifest()
-        except (AttributeError, TypeError, *ZIP_ERRORS) as error:
+        except (msgspec.DecodeError, *ZIP_ERRORS) as error:
             self._zip.close()
             raise BackupError(f"{path} is not a backup of this chat, or its manifest is damaged.") from error
 
@@ -121,20 +138,16 @@ class Archive:
     def _read_manifest(self) -> Manifest:
         if self._zip.getinfo(MANIFEST_FILE).file_size > MAX_MANIFEST_BYTES:
             raise ValueError("too long")
-        fields = json.loads(self._zip.read(MANIFEST_FILE))
-        if fields["format"] != BACKUP_FORMAT:
-            raise ValueError("another format")
-        manifest = Manifest(**fields)
-        manifest.migrations = [(app, name) for app, name in manifest.migrations]
+        manifest = msgspec.json.decode(self._zip.read(MANIFEST_FILE), type=Manifest)
         if not all(map(_is_safe, manifest.members)):
             raise ValueError("a member leads out of its folder")
-        if not all(map(_is_described, manifest.members.values())):
-            raise ValueError("a member without its size or its sum")
+        if missing := _needed(manifest) - manifest.members.keys():
+            raise ValueError(f"{min(missing)} is not in it")
         return manifest
 
     def verify(self, progress: BackupProgress) -> None:
         """Read the whole backup once. Raises BackupError: when a byte differs from what was written."""
-        total = sum(each["bytes"] for each in self.manifest.members.values())
+        total = sum(each.bytes for each in self.manifest.members.values())
         done = 0
         for name in self.manifest.members:
             for piece in self.read(name):
@@ -156,8 +169,24 @@ class Archive:
                     yield piece
         except ZIP_ERRORS as error:
             raise BackupError(f"The backup is damaged: {name} cannot be read ({error}).") from None
-        if (size, digest.hexdigest()) != (expected["bytes"], expected["sha256"]):
+        if Member(size, digest.hexdigest()) != expected:
             raise BackupError(f"The backup is damaged: {name} is not what was written.")
+
+    def check_space(self, folders: dict[str, Path]) -> None:
+        """Raise BackupError if the members do not fit onto the disks.
+
+        `folders`: where they are written, by the beginnings of their names.
+        """
+        needed: Counter[int] = Counter()
+        for name, member in self.manifest.members.items():
+            for beginning, folder in folders.items():
+                if name.startswith(beginning):
+                    needed[folder.stat().st_dev] += member.bytes
+        for folder in folders.values():
+            free, wanted = shutil.disk_usage(folder).free, needed[folder.stat().st_dev] + SPARE_BYTES
+            if free < wanted:
+                megabytes = f"{wanted // MEGABYTE:,} MB in {folder}, but {free // MEGABYTE:,} MB"
+                raise BackupError(f"The restore needs {megabytes} are free.")
 
     def extract(self, name: str, path: Path) -> None:
         """Write a member into a new file that only its owner can read. Raises BackupError."""
@@ -174,12 +203,11 @@ def _is_safe(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts and "\\" not in name
 
 
-def _is_described(member: Any) -> bool:
-    return (
-        isinstance(member, dict)
-        and isinstance(member.get("bytes"), int)
-        and isinstance(member.get("sha256"), str)
-    )
+def _needed(manifest: Manifest) -> set[str]:
+    """Return the members without which the backup has no database."""
+    if manifest.engine == "sqlite":
+        return {SQLITE_MEMBER}
+    return {f"{TABLES_FOLDER}{table}" for table in manifest.rows}
 
 
 def pieces_of(path: Path) -> Iterator[bytes]:

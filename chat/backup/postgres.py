@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
-from .archive import Archive, ArchiveWriter, BackupError, BackupProgress
+from . import access
+from .archive import TABLES_FOLDER, Archive, ArchiveWriter, BackupError, BackupProgress
 
-TABLES_FOLDER = "tables/"
 # Without generated columns, which cannot be written.
 STORED_COLUMNS_SQL = """
 SELECT column_name FROM information_schema.columns
@@ -75,16 +75,17 @@ def has_data() -> bool:
     return "chat_user" in _tables() and bool(_run("SELECT 1 FROM chat_user LIMIT 1"))
 
 
-def restore(archive: Archive, aside: str, progress: BackupProgress) -> bool:
+def restore(archive: Archive, aside: str, progress: BackupProgress) -> tuple[bool, list[str]]:
     """Replace the database's content by the backup's, in one transaction. Raises BackupError.
 
     The existing tables and functions move unchanged into a new schema with the name `aside`. Return True if
-    there were any.
+    there were any, and the sentences of `access`.
     """
     with transaction.atomic():
         _run("SET LOCAL lock_timeout = '10s'")
         # A table cannot be altered while one of its rows waits for a deferred constraint check.
         _run("SET CONSTRAINTS ALL IMMEDIATE")
+        had_data = has_data()
         kept = _put_aside(aside)
         progress("making the tables", 0, 1)
         executor = MigrationExecutor(connection)
@@ -93,7 +94,10 @@ def restore(archive: Archive, aside: str, progress: BackupProgress) -> bool:
         _run("SET CONSTRAINTS ALL DEFERRED")
         _fill(archive, progress)
         _run("SET CONSTRAINTS ALL IMMEDIATE")
-    return kept
+        sentences = access.close(_run, archive.manifest.rows)
+        if had_data:
+            sentences += access.older(_run, _quoted(aside))
+    return kept, sentences
 
 
 def _put_aside(schema: str) -> bool:

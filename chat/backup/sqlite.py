@@ -10,10 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from . import integrity
-from .archive import Archive, ArchiveWriter, BackupError, BackupProgress, pieces_of
+from . import access, integrity
+from .archive import SQLITE_MEMBER, Archive, ArchiveWriter, BackupError, BackupProgress, pieces_of
 
-MEMBER = "database.sqlite3"
 COPIED_PAGES = 2_048  # database pages copied between two progress reports
 SIDE_FILES = ("-wal", "-shm", "-journal")
 
@@ -35,7 +34,7 @@ def dump(database: Path, archive: ArchiveWriter, progress: BackupProgress) -> No
             if _count(session) != rows:
                 raise BackupError("The copy does not hold what the database held.")
         archive.manifest.rows = rows
-        archive.add(MEMBER, _reported(copy, progress))
+        archive.add(SQLITE_MEMBER, _reported(copy, progress))
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
@@ -85,12 +84,25 @@ def _reported(copy: Path, progress: BackupProgress) -> Iterator[bytes]:
 
 def unpack(archive: Archive, path: Path) -> None:
     """Extract the backup's database into a new file and check all of it. Raises BackupError: when damaged."""
-    archive.extract(MEMBER, path)
+    archive.extract(SQLITE_MEMBER, path)
     if found := integrity.damage(path, thorough=True):
         raise BackupError(f"The database in the backup is damaged: {found}.")
     with closing(sqlite3.connect(path)) as session:
         if _count(session) != archive.manifest.rows:
             raise BackupError("The database in the backup does not hold the rows that its manifest lists.")
+
+
+def close_access(new: Path, former: Path) -> list[str]:
+    """Do what `access` says in the database `new`, which is to replace `former`. Return its sentences."""
+    with closing(sqlite3.connect(new, isolation_level=None)) as session:
+        sentences = access.close(session.execute, _count(session))
+        if has_data(former):
+            try:
+                session.execute("ATTACH ? AS former", [f"file:{quote(str(former))}?mode=ro"])
+                sentences += access.older(session.execute, "former")
+            except sqlite3.DatabaseError:
+                sentences.append("Passwords and API keys were not compared: the former database is damaged.")
+    return sentences
 
 
 def is_used(database: Path) -> bool:

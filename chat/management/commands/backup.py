@@ -70,7 +70,7 @@ class Command(BaseCommand):
 
 
 def _write(path: Path, progress: ProgressLine) -> Manifest:
-    manifest = Manifest(connection.vendor, timezone.now().isoformat(timespec="seconds"))
+    manifest = Manifest(connection.vendor, timezone.now().replace(microsecond=0))
     if state.is_unfinished(connection):
         raise BackupError(state.UNFINISHED)
     with ArchiveWriter(path, manifest) as archive:

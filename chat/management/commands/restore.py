@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from chat.backup import files, postgres, servers, sqlite
-from chat.backup.archive import Archive, BackupError
+from chat.backup.archive import SECRET_KEY_FILE, SQLITE_MEMBER, Archive, BackupError
 from chat.backup.progress import ProgressLine
 from chat.migration_status import known_names
 from chatsite.locks import migrating, preparing
@@ -44,17 +44,18 @@ class Command(BaseCommand):
             ):
                 _refuse(archive, force=options["force"])
                 archive.verify(progress)
-                kept = _restore(archive, progress)
+                archive.check_space(_folders())
+                sentences = _restore(archive, progress)
         except (BackupError, DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
             raise CommandError(f"Nothing was restored: {error}") from error
         finally:
             progress.end()
             connection.close()
-        for what in kept:
-            self.stdout.write(f"The previous data is kept as {what}.")
+        for sentence in sentences:
+            self.stdout.write(sentence)
         rows = sum(archive.manifest.rows.values())
         self.stdout.write(
-            f"Restored {rows} rows from the backup of {archive.manifest.created}. "
+            f"Restored {rows} rows from the backup of {archive.manifest.created:%Y-%m-%d %H:%M %Z}. "
             "Run `manage.py migrate`, then start the server."
         )
 
@@ -87,7 +88,7 @@ def _is_used() -> str:
 def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
     """Restore database and files: first the steps that may fail, last those that replace.
 
-    Return descriptions of the places where the replaced data is kept.
+    Return sentences: where the replaced data is kept, and what `access` has done and found.
     """
     suffix = f".before-restore-{timezone.now():%Y%m%d-%H%M%S}"
     folder: Path = settings.DATA_DIR
@@ -95,25 +96,34 @@ def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
         new = Path(name)
         files.unpack(archive, new)
         if connection.vendor == "sqlite":
-            kept = _replace_file(archive, suffix)
+            kept, sentences = _replace_file(archive, suffix)
         else:
             schema = suffix.removeprefix(".").replace("-", "_")
             with migrating(connection):
-                kept = [f"the schema {schema}"] if postgres.restore(archive, schema, progress) else []
-        return kept + [str(path) for path in files.replace(folder, new, suffix)]
+                existed, sentences = postgres.restore(archive, schema, progress)
+            kept = [f"the schema {schema}"] if existed else []
+        kept += [str(path) for path in files.replace(folder, new, suffix)]
+        return [f"The previous data is kept as {what}." for what in kept] + sentences
 
 
-def _replace_file(archive: Archive, suffix: str) -> list[str]:
+def _folders() -> dict[str, Path]:
+    """Return where the members are written, by the beginnings of their names; tables are the server's."""
+    folders = dict.fromkeys((SECRET_KEY_FILE, *files.FILE_FOLDERS), settings.DATA_DIR)
+    return folders | ({SQLITE_MEMBER: _file().parent} if connection.vendor == "sqlite" else {})
+
+
+def _replace_file(archive: Archive, suffix: str) -> tuple[list[str], list[str]]:
     new, aside = Path(f"{_file()}.restoring"), Path(f"{_file()}{suffix}")
     connection.close()
     try:
         new.unlink(missing_ok=True)
         sqlite.unpack(archive, new)
+        sentences = sqlite.close_access(new, _file())
         existed = _file().exists()
         sqlite.replace(_file(), new, aside)
     finally:
         new.unlink(missing_ok=True)
-    return [str(aside)] if existed else []
+    return [str(aside)] if existed else [], sentences
 
 
 def _sqlite_has_data() -> bool:

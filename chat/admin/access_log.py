@@ -96,8 +96,9 @@ class ConversationAccessAdmin(ReadOnlyListAdmin):
 def record_list(request: HttpRequest, terms: Sequence[str], conversations: Iterable[Conversation]) -> None:
     """Record that a staff member saw these conversations of others, found by `terms`: one entry per page.
 
-    Nothing is recorded if the same search showed the reader all of them within `REPEATED_WITHIN`. This covers
-    the return from a conversation to the list, and the links to the conversations before and after it.
+    A search is recorded even if it found none. Nothing is recorded if the same search showed the reader all
+    of them within `REPEATED_WITHIN`. This covers the return from a conversation to the list, and the links to
+    the conversations before and after it.
     """
     shown: dict[int, ConversationAccessOwner] = {}
     reader: Any = request.user
@@ -112,7 +113,7 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
         words=" ".join(terms),
         address=client_address(request),
     )
-    if shown and not _repeats(entry, shown.values()):
+    if (shown or terms) and not _repeats(entry, shown.values()):
         with write_lock(), transaction.atomic():
             entry.save(force_insert=True)
             for owner in shown.values():
@@ -131,7 +132,7 @@ def _repeats(entry: ConversationAccess, shown: Iterable[ConversationAccessOwner]
         "conversations", flat=True
     ):
         before.update(keys)
-    return all(before.issuperset(owner.conversations) for owner in shown)
+    return lists.exists() and all(before.issuperset(owner.conversations) for owner in shown)
 
 
 def record_once(request: HttpRequest, conversation: Conversation) -> None:

@@ -58,7 +58,6 @@ def test_ones_own_is_nobodys_business(reviewer: Client) -> None:
 def test_conversations_not_shown_are_not_recorded(reviewer: Client) -> None:
     talk = seed.talk()
     look(reviewer, talk, f"leaf={seed.missing()}", 404)
-    reviewer.get(f"{LIST}?q=nobody-said-this")
     reviewer.get(f"{LIST}{talk.pk}/history/")
     assert not ConversationAccess.objects.exists()
 
@@ -83,6 +82,14 @@ class TestALook:
         shown = {owner.owner: set(owner.conversations) for owner in entry.owners.all()}
         assert shown == {"alice": hers, "bob": {str(his.pk)}}
         assert not entry.owners.filter(owner_key=own.user_id).exists()
+
+    def test_that_finds_nothing_is_an_entry_without_owners(self, reviewer: Client) -> None:
+        seed.talk("alice", "On boats")
+        for query in ("nobody-said-this", "nobody-said-this", "nor this"):
+            reviewer.get(LIST, {"q": query})
+        entries = ConversationAccess.objects.order_by("pk")
+        assert list(entries.values_list("words", flat=True)) == ["nobody-said-this", "nor this"]
+        assert not ConversationAccessOwner.objects.exists()
 
     def test_of_the_list_alone_is_an_entry_without_words(self, reviewer: Client) -> None:
         seed.talk("alice")

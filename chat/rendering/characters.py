@@ -12,7 +12,9 @@ OVERRIDES = "\u202d\u202e"  # can show a file's extension or a host name reverse
 # use characters at the end of Unicode, which no known font uses.
 RESERVED = "\U0010f800\U0010fffd"  # the first and the last one
 # Of these, the last ones stand in a source for the parser, see `emphasis` and `maths`.
-JOINER = "\U0010fffd"  # inserted: a letter between a mark of emphasis and the punctuation beside it
+JOINER = (
+    "\U0010fffd"  # inserted: a letter between a mark and the punctuation beside it, or before a line break
+)
 TILDE = "\U0010fffc"  # instead of a tilde that strikes nothing
 PIPE = "\U0010fffb"  # instead of a pipe in code, which divides no cell of a table
 EMBEDDINGS = "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # legitimate in prose; in code they can disguise it
@@ -41,7 +43,12 @@ def restored(text: str) -> str:
     """Return a text of the parser with what the stand-ins stand for."""
     if text.isascii() or not (JOINER in text or TILDE in text or PIPE in text):
         return text
-    return text.translate(_STAND_INS)
+    return text.replace(f"{JOINER}\n", "").translate(_STAND_INS)
+
+
+def inserted(source: str) -> int:
+    """Return the number of characters in a source that were not typed."""
+    return source.count(JOINER) + source.count(f"{JOINER}\n")
 
 
 def neutralise_code(code: str) -> str:

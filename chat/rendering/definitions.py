@@ -9,14 +9,18 @@ from pyromark import Markdown, Options
 from .characters import neutralise_controls, restored
 
 MARKDOWN_OPTIONS = (
-    Options.ENABLE_TABLES | Options.ENABLE_TASKLISTS | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
+    Options.ENABLE_TABLES
+    | Options.ENABLE_TASKLISTS
+    | Options.ENABLE_FOOTNOTES
+    | Options.ENABLE_STRIKETHROUGH
+    | Options.ENABLE_GFM  # alerts
 )
 # Maximum of characters that link destinations add in one parse; the parser has a limit of its own as well.
 EXPANDED = 100_000
 
 Link = tuple[str, str]  # destination, title
 
-_PARSER = Markdown(options=MARKDOWN_OPTIONS)
+PARSER = Markdown(options=MARKDOWN_OPTIONS)
 _MENTIONED = re.compile(r"\[\^([^\]\s]+)\]")
 
 
@@ -33,7 +37,7 @@ class LinkDefinitions:
     def learn(self, source: str, footnotes: Iterable[str]) -> None:
         """Add the definitions in closed blocks and between them; `footnotes` are the labels of footnotes."""
         if "]:" in source:
-            for label, link in _PARSER.reference_definitions(neutralise_controls(source)).items():
+            for label, link in PARSER.reference_definitions(neutralise_controls(source)).items():
                 self._links.setdefault(_folded(label), (link["dest"], link["title"] or ""))
         for label in footnotes:
             self._footnotes.setdefault(_folded(label), label)
@@ -43,7 +47,7 @@ class LinkDefinitions:
         return (
             Markdown(options=MARKDOWN_OPTIONS, broken_link_callback=self._resolver())
             if self._links
-            else _PARSER
+            else PARSER
         )
 
     def preamble(self, source: str) -> str:

@@ -3,7 +3,6 @@
 `Elements` is the base that they share with the blocks.
 """
 
-import re
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -12,15 +11,13 @@ from urllib.parse import quote
 
 from pyromark.event import Range
 
-from . import links
+from . import html_tags, links
 from .characters import direction_of, is_bidirectional, neutralise_code, restored
 from .maths import Equation, pieces, unescaped, unmasked
 from .open_end import open_inline
 from .sanitise import MAX_HTML_DEPTH
 
 End = str | Callable[[Range], None]
-
-_HONOURED = re.compile(r"<(?:(br) ?/?|(/?)(kbd|sub|sup))>", re.IGNORECASE)
 
 
 class Elements:
@@ -88,10 +85,14 @@ class Inline(Elements):
         # The byte offset at which the last words end while the text grows, else beyond the text.
         self._last_words = len(source.rstrip()) if growing else len(source) + 1
         self._honoured: list[tuple[int, str]] = []  # (depth, name) of open elements that were written as HTML
+        self._ending: list[str] = []  # names of those of them that end with the open paragraph
+        self._in_marker = False  # True if the next text begins with the marker of an alert
         self._link: tuple[str, list[str]] | None = None  # (URL, texts) of the open link
 
     def _text(self, text: str, span: Range) -> None:
         text = restored(text)
+        if self._in_marker:
+            text, self._in_marker = text.partition("]")[2].lstrip(), False
         if self._link:
             self._link[1].append(self._unmasked(text))
             self._out.append(self._words(text, links.escaped))
@@ -124,23 +125,36 @@ class Inline(Elements):
         self._out.append(f'<code dir="ltr">{escape(neutralise_code(code), quote=False)}</code>')
 
     def _html(self, html: str, span: Range) -> None:
-        match, depth = _HONOURED.fullmatch(html.rstrip()), len(self._ends)
-        name = match and (match[3] or "").lower()
-        if match and match[1]:
+        name, end, written = html_tags.tag(html) or ("", "", "")
+        depth = len(self._ends)
+        if name == "br":
             self._out.append("<br>")
-        elif match and match[2] and self._honoured[-1:] == [(depth, name)]:
+        elif end and self._honoured[-1:] == [(depth, name)]:
             self._honoured.pop()
-            self._out.append(f"</{name}>")
-        elif match and name and not match[2] and depth + len(self._honoured) < MAX_HTML_DEPTH:
+            self._out.append(written)
+        elif name and not end and self._may_begin(name, span):
             self._honoured.append((depth, name))
-            self._out.append(f"<{name}>")
+            self._out.append(written)
+        elif (
+            html.lower() in ("</details>", "</summary>") and (depth - 1, html[2:-1].lower()) in self._honoured
+        ):
+            self._ending.append(html[2:-1].lower())
         else:
             self._out.append(escape(self._unmasked(html), quote=False))
 
-    def _close_honoured(self) -> None:
-        """Close the elements written as HTML inside the element that ends now."""
+    def _may_begin(self, name: str, span: Range) -> bool:
+        """Return False for a type parameter, as in “List<S>”, and where elements are nested too deep."""
+        before = self._source[max(0, span["start"] - 1) : span["start"]]
+        is_parameter = len(name) == 1 and before.isalnum()
+        return not is_parameter and len(self._ends) + len(self._honoured) < MAX_HTML_DEPTH
+
+    def _close_honoured(self, name: str = "") -> None:
+        """Close the elements written as HTML inside the element that ends now, up to one with this name."""
         while self._honoured and self._honoured[-1][0] == len(self._ends):
-            self._out.append(f"</{self._honoured.pop()[1]}>")
+            last = self._honoured.pop()[1]
+            self._out.append(f"</{last}>")
+            if last == name:
+                break
 
     def _line_break(self, _: None, span: Range) -> None:
         """Write a line break for both soft and hard breaks.
@@ -191,7 +205,6 @@ class Inline(Elements):
     INLINE: ClassVar[dict[str, Any]] = {
         "Text": _text,
         "Code": _code_words,
-        "Html": _html,
         "InlineHtml": _html,
         "SoftBreak": _line_break,
         "HardBreak": _line_break,

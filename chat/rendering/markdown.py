@@ -1,7 +1,8 @@
 """Markdown as sanitised HTML, one element for each top-level block.
 
-CommonMark with GitHub's tables, task lists, strikethrough, footnotes and bare links. HTML in a text is shown
-as text and an image as a link, so that nothing a model writes makes a browser contact another host.
+CommonMark with GitHub's tables, task lists, strikethrough, footnotes, alerts and bare links. HTML in a text
+is shown as text, except a few harmless tags (see `html_tags`), and an image as a link, so that nothing a
+model writes makes a browser contact another host.
 """
 
 import re
@@ -9,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from .characters import JOINER, neutralise_controls
+from .characters import inserted, neutralise_controls
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
 from .emphasis import amended
+from .html_tags import apart
 from .maths import MATHS_BUDGET_CHARS, mask
 from .sanitise import clean
 from .writer import HtmlWriter
@@ -73,7 +75,7 @@ def parse(
     shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
     preamble = known.preamble(shown)
     masked = mask(shown, maths, growing=growing)
-    whole = amended(preamble + masked.text)
+    whole = amended(apart(preamble + masked.text))
     source = whole.encode()
     writer = HtmlWriter(source, anchors, outline, budget=budget, equations=masked.equations, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)
@@ -101,6 +103,9 @@ def _blocks(events: Iterable[tuple[Any, Any]], writer: HtmlWriter) -> Iterator[t
         writer.write(event, span)
         if writer.between:
             yield (begin, span["end"]), event
+    if not writer.between:
+        writer.finish()
+        yield (begin, writer.length), None
 
 
 class _Lines:
@@ -161,7 +166,7 @@ def _code_points(source: bytes) -> Callable[[int], int]:
     def counting(offset: int) -> int:
         nonlocal done, counted
         passed = source[done:offset].decode()
-        counted += len(passed) - passed.count(JOINER)
+        counted += len(passed) - inserted(passed)
         done = offset
         return counted
 

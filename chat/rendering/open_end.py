@@ -16,7 +16,13 @@ MAX_OPEN_CHARS = 300  # markup that begins farther from the end is neither held 
 
 # A line of marks alone may become a list, a heading, a rule or a fence; “-” can even turn the line above into
 # a heading.
-_DOUBTFUL = re.compile(r"[ \t>]*(?:[-+*=_#|~`]+|\d{1,9}[.)]?|(?:`{3,}|~{3,})[^\n]*)[ \t]*\Z|[ \t>]+\Z")
+_DOUBTFUL = re.compile(
+    r"[ \t>]*(?:[-+*=_#|~`]+|\d{1,9}[.)]?|(?:`{3,}|~{3,})[^\n]*)[ \t]*\Z|[ \t>]+\Z"
+    r"|[ \t>]*>[ \t]*\[!?[A-Za-z]*\]?[ \t]*\Z"  # the marker of an alert
+    r"|[ \t>]*</?[A-Za-z][^>\n]{0,40}\Z"  # a tag
+)
+_TAG_BEGUN = re.compile(r"</?[A-Za-z]*\Z")
+MAX_TAG_BEGUN = 12  # characters, as of “</summary”
 _TABLE_HEAD = re.compile(r"(?:\A|\n[ \t]*\n)(\|[^\n]*(?:\n[ \t:|-]*)?)\Z")
 
 _BEGUN = re.compile(
@@ -43,6 +49,8 @@ def stable_prefix(text: str) -> str:
     line = text.rfind("\n") + 1
     if not _DOUBTFUL.match(text, line):
         text = text.rstrip("*_~`")
+        tag = text.rfind("<", max(0, len(text) - MAX_TAG_BEGUN))
+        text = text[:tag] if tag >= 0 and _TAG_BEGUN.match(text, tag) else text
     return text[:line] if _DOUBTFUL.match(text, line) else text
 
 

@@ -5,12 +5,28 @@ import re
 import nh3
 
 from .code_blocks import PREVIEWABLE, TOKEN_CLASSES
+from .html_tags import FORMATTING_TAGS
 from .mathml import MATHS_CLASSES
 
 MAX_HTML_DEPTH = 100  # levels of nesting; nh3 takes quadratic time in the depth
 
-_DIRECTED = {"p", "li", "ul", "ol", "h3", "h4", "h5", "h6", "th", "td", "blockquote", "div", "pre", "code"}
-_PLAIN = {"hr", "br", "em", "strong", "del", "figure", "figcaption", "a", "sup", "sub", "kbd", "span"}
+_DIRECTED = {
+    "p",
+    "li",
+    "ul",
+    "ol",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "th",
+    "td",
+    "blockquote",
+    "div",
+    "pre",
+    "code",
+} | {"summary"}
+_PLAIN = FORMATTING_TAGS | {"hr", "br", "figure", "figcaption", "a", "span", "details"}
 _TABLE = {"table", "thead", "tbody", "tr"}
 _SCROLLING = {"pre", "div"}
 _ALIGNED = {"left", "center", "right"}
@@ -56,7 +72,14 @@ _CLASSED = {"mrow", "mspace", "mtable", "mtr", "mtd"}
 def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
     return nh3.Cleaner(
         tags=_DIRECTED | _PLAIN | _TABLE | maths.keys(),
-        attributes={**maths, "a": {"href", "title"}, "ol": {"start"}, "div": {"id"}},
+        attributes={
+            **maths,
+            "a": {"href", "title"},
+            "abbr": {"title"},
+            "details": {"open"},
+            "ol": {"start"},
+            "div": {"id"},
+        },
         tag_attribute_values={
             **{tag: {"dir": {"auto", "ltr", "rtl"}} for tag in _DIRECTED},
             **{tag: {"dir": {"auto", "ltr", "rtl"}, "tabindex": {"0"}} for tag in _SCROLLING},
@@ -68,7 +91,8 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
             "div": {"table", "footnote"},
             "figure": {"code", PREVIEWABLE},
             "li": {"task"},
-            "p": {"html"},
+            "p": {"html", "alert"},
+            "blockquote": {"note", "tip", "important", "warning", "caution"},
             "span": {*TOKEN_CLASSES.values(), "checkbox", "host", "label", "equation", "tex"} - {""},
             "sup": {"footnote"},
             "td": _ALIGNED,

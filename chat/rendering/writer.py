@@ -1,5 +1,6 @@
 """Conversion of the parser's events to HTML, block by block; the HTML is not yet sanitised."""
 
+import re
 from functools import partial
 from html import escape
 from itertools import takewhile
@@ -7,8 +8,11 @@ from typing import Any, ClassVar
 
 from pyromark.event import Range
 
-from .characters import neutralise_code
+from . import html_tags
+from .characters import JOINER, neutralise_code, restored
 from .code_blocks import Budget, code_block, highlighted, is_closed, language_of
+from .definitions import PARSER
+from .emphasis import amended
 from .inline import Elements, Inline
 from .maths import Equation
 from .sanitise import MAX_HTML_DEPTH
@@ -22,9 +26,10 @@ ELEMENTS = {
     "Emphasis": ("<em>", "</em>"),
     "Strong": ("<strong>", "</strong>"),
     "Strikethrough": ("<del>", "</del>"),
-    "HtmlBlock": ('<p class="html" dir="auto">', "</p>"),
 }
 
+_MARKER = re.compile(rb">[ \t]?\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]+\S", re.IGNORECASE)
+_PARAGRAPH = ({"Start": "Paragraph"}, {"End": "Paragraph"})
 _HEAD_END = "</tr></thead><tbody>"
 
 
@@ -95,18 +100,32 @@ class HtmlWriter(Inline, Tables):
         self.outline = outline  # the levels of the headings that enclose the next block, as in the source
         self._footnotes: list[str] = []  # the labels defined in this block
         self.open_fence: str | None = None  # the language of the last block, if it is an open fence
+        self._parts = 0  # the number of elements that a block of HTML consists of
 
     @property
     def between(self) -> bool:
         """True if no block is open: the previous one is complete."""
-        return not self._ends
+        return not self._ends and not self._honoured
+
+    @property
+    def length(self) -> int:
+        """The length of the source in bytes."""
+        return len(self._source)
 
     def taken(self) -> tuple[str, tuple[str, ...]]:
         """Return (HTML, labels of the defined footnotes) of the complete block, and clear the output."""
         html, footnotes = "".join(self._out), tuple(self._footnotes)
+        html, self._parts = (f"<div>{html}</div>" if self._parts > 1 else html), 0
         self._out.clear()
         self._footnotes.clear()
         return html, footnotes
+
+    def finish(self) -> None:
+        """End the part that unfolds in which the text ends. A reader must not miss what it holds."""
+        if not self._growing:
+            first = self._out.index("<details>")
+            self._out[first] = "<details open>"
+        self._close_honoured()
 
     def write(self, event: MarkdownEvent, span: Range) -> None:
         name, value = _split(event)
@@ -123,7 +142,7 @@ class HtmlWriter(Inline, Tables):
         name, details = _split(element)
         if not self._ends:
             self._begin(span)
-        if self._caught is not None or len(self._ends) >= MAX_HTML_DEPTH:
+        if self._caught is not None or len(self._ends) + len(self._honoured) >= MAX_HTML_DEPTH:
             self._ends.append("")
         elif name in ELEMENTS:
             self._open(*ELEMENTS[name])
@@ -137,6 +156,8 @@ class HtmlWriter(Inline, Tables):
             self._out.append(end)
         else:
             end(span)
+        while self._ending:
+            self._close_honoured(self._ending.pop(0))
 
     def _paragraph(self, _: None, span: Range) -> None:
         self._open("<p>" if self._ends else '<p dir="auto">', "</p>")
@@ -151,8 +172,57 @@ class HtmlWriter(Inline, Tables):
     def _rule(self, _: None, span: Range) -> None:
         self._out.append("<hr>")
 
-    def _quote(self, _: None, span: Range) -> None:
-        self._open(f"<blockquote{self._textual}>", "</blockquote>")
+    def _quote(self, kind: str | None, span: Range) -> None:
+        """Open a quotation, or an alert. Models write an alert's text in the line of its marker, too."""
+        marker = None if kind else _MARKER.match(self._source, span["start"])
+        if marker:
+            kind, self._in_marker = marker[1].decode(), True
+        if kind is None:
+            return self._open(f"<blockquote{self._textual}>", "</blockquote>")
+        self._open(f'<blockquote class="{kind.lower()}"{self._textual}>', "</blockquote>")
+        self._out.append(f'<p class="alert">{kind.capitalize()}</p>')
+        return None
+
+    def _html_block(self, _: None, span: Range) -> None:
+        self._caught = []
+        self._ends.append(self._end_html_block)
+
+    def _end_html_block(self, span: Range) -> None:
+        html = restored("".join(self._caught or ()))
+        self._caught = None
+        is_folded = (len(self._ends), "details") in self._honoured
+        for kind, part in html_tags.parts(html, in_details=is_folded):
+            self._html_part(kind, part)
+
+    def _html_part(self, kind: str, part: str) -> None:
+        """Write a part of a block of HTML, see `html_tags.parts`."""
+        if not part.strip():
+            return
+        depth = len(self._ends)
+        self._parts += self.between
+        if kind == "details" and depth + len(self._honoured) < MAX_HTML_DEPTH - 1:
+            self._honoured.append((depth, kind))
+            self._out.append("<details>")
+        elif kind == "summary" and self._honoured[-1:] == [(depth, "details")]:
+            self._honoured.append((depth, kind))
+            self._out.append('<summary dir="auto">')
+        elif kind[0] == "/" and (depth, kind[1:]) in self._honoured:
+            self._close_honoured(kind[1:])
+        elif kind == "words":
+            self._nested(part.strip())
+        else:
+            text = escape(self._unmasked(part), quote=False)
+            self._out.append(f'<p class="html" dir="auto">{text}</p>')
+
+    def _nested(self, markdown: str) -> None:
+        """Write Markdown that stands beside tags. A tag at its beginning begins no block of HTML again."""
+        text = amended(JOINER + markdown if markdown[0] == "<" else markdown)
+        source, self._source = self._source, text.encode()
+        in_summary = self._honoured[-1:] == [(len(self._ends), "summary")]
+        for event, span in PARSER.events_with_range(text, merge_text=True):
+            if not (in_summary and event in _PARAGRAPH):
+                self.write(event, span)
+        self._source = source
 
     def _list(self, first: int | None, span: Range) -> None:
         name = "ul" if first is None else "ol"
@@ -205,6 +275,7 @@ class HtmlWriter(Inline, Tables):
         "Paragraph": _paragraph,
         "Heading": _heading,
         "BlockQuote": _quote,
+        "HtmlBlock": _html_block,
         "List": _list,
         "Item": _item,
         "FootnoteDefinition": _footnote,

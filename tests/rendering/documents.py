@@ -102,6 +102,17 @@ LINES = [
         "\u2028",
         "\ufeff",
     ),
+    *(
+        "<details>\n",
+        "</details>",
+        "<summary>*s*</summary>",
+        "> [!NOTE]\n",
+        "> [!tip] t\n",
+        "<b>",
+        "</b>",
+        "<B",
+    ),
+    *("**“x”**内", "**a:**b ", "~a ~b~", "日**", "（"),
     *("é ü 日本 😀\n", "\xa0", "\u05d0\u05d1\n", "\ud800"),
 ]
 # Pieces that begin or end equations, and lines in them that mean something else to a Markdown parser.

@@ -7,10 +7,13 @@ from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 from chat.rendering.blocks import Blocks, Patch
+from chat.rendering.html_tags import FORMATTING_TAGS
 from chat.rendering.markdown import render
 
 VOID = {"br", "hr"}
 TAGS = {
+    *FORMATTING_TAGS,
+    *("details", "summary"),
     *(
         "p",
         "h3",
@@ -70,7 +73,7 @@ MATHS_ATTRIBUTES = {
     *("fence", "separator", "largeop", "movablelimits", "lspace", "rspace", "minsize", "maxsize", "width"),
     *("height", "depth", "voffset", "linethickness", "accent", "accentunder", "class"),
 }
-ATTRIBUTES = {"class", "dir", "href", "rel", "target", "title", "id", "start"}
+ATTRIBUTES = {"class", "dir", "href", "rel", "target", "title", "id", "start", "open"}
 SCROLLING = {(tag, "tabindex", "0") for tag in ("pre", "div", "span")}  # reached by keyboard
 LAST_TEXT = re.compile(r"(?:</[a-z]+>)+\Z")  # behind it only elements end
 

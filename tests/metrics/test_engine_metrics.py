@@ -10,7 +10,7 @@ from chat.engine.outcome import RunOutcome
 from chat.metrics import definitions
 from chat.models import Call
 from chat.upstream.errors import ErrorKind
-from chat.upstream.routing.circuit_breaker import FAILURE_THRESHOLD
+from chat.upstream.routing.circuit_breaker import FAILURE_THRESHOLD, NOBODY
 from chat.wire.usage import Usage
 from tests.engine.in_process import running_engine
 from tests.fake_cloudflare.server import Fake
@@ -53,12 +53,12 @@ async def test_gauges_follow_breakers_and_draining(fake: Fake, settings: Any) ->
         model = engine.catalog.default
         breaker = engine.router.breaker(model)
         for _ in range(FAILURE_THRESHOLD):
-            breaker.record_failure(ErrorKind.UNAVAILABLE)
+            breaker.record_failure(ErrorKind.UNAVAILABLE, NOBODY)
         engine.metrics.sample(engine)
         assert total(shown(), "chat_open_circuit_breakers", model=model.id) == 1
         assert total(shown(), "chat_rate_limiter_max_requests") == settings.REQUESTS_PER_MINUTE
         assert total(shown(), "chat_workers", state="serving") == 1
-        breaker.record_success()
+        breaker.record_success(NOBODY)
         engine.metrics.sample(engine)
         assert total(shown(), "chat_open_circuit_breakers") == 0
     assert total(shown(), "chat_workers", state="serving") == 0

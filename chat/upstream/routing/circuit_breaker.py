@@ -5,22 +5,73 @@ little.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 from chat.upstream.errors import ErrorKind
 
-FAILURE_THRESHOLD = 6  # consecutive failures that open the breaker: two replies with their retries
+FAILURE_THRESHOLD = 3  # consecutive failed requests, each with its retries, that open a breaker
+PEOPLE_THRESHOLD = 2  # people whose requests failed, before a model is paused for everybody
 TRIAL_INTERVAL_SECONDS = 21.0  # between two trial requests of an open breaker: 14 in five minutes
+STREAK_SECONDS = 600.0  # after which a failure no longer counts
 # Consecutive refusals after which the quota counts as spent: a single stray error must not block the site.
 QUOTA_REFUSAL_THRESHOLD = 3
 # Between two trial requests while the quota is spent: the account's owner may have bought more.
 QUOTA_TRIAL_INTERVAL_SECONDS = 300.0
 
+NOBODY = "nobody"  # in place of a person whose request failed: the server could not be reached at all
+
 Clock = Callable[[], float]
 
 
+class _Streak:
+    """Consecutive failures, and the pause that follows them."""
+
+    def __init__(self, pause: float, clock: Clock) -> None:
+        self._pause = pause
+        self._clock = clock
+        self._next_trial: float | None = None
+        self._latest = clock()
+        self.people: Counter[str] = Counter()  # failed requests by person, or NOBODY
+
+    @property
+    def failures(self) -> int:
+        return self.people.total()
+
+    @property
+    def is_open(self) -> bool:
+        return self._next_trial is not None
+
+    @property
+    def is_over(self) -> bool:
+        return self._clock() - self._latest > STREAK_SECONDS
+
+    def retry_after(self) -> float:
+        return 0.0 if self._next_trial is None else max(0.0, self._next_trial - self._clock())
+
+    def claim(self) -> None:
+        """Take the trial, if the pause is on."""
+        if self._next_trial is not None:
+            self._next_trial = self._clock() + self._pause
+
+    def add(self, person: str) -> None:
+        if self.is_over:
+            self.people.clear()
+        self.people[person] += 1
+        self._latest = self._clock()
+
+    def open(self) -> None:
+        if self._next_trial is None:
+            self._next_trial = self._clock() + self._pause
+
+
 class CircuitBreaker:
-    """A breaker that opens after consecutive failures of one model.
+    """A breaker that opens after consecutive failed requests to one model.
+
+    What one person's requests cause pauses the model for that person: some requests make a server fail each
+    time, and must not take the model from others. It opens for everybody after failures of PEOPLE_THRESHOLD
+    people, or of nobody's making, when the server cannot be reached.
 
     While it is open, it lets one trial request through every `pause` seconds. A trial that hangs delays the
     next one by no more than the pause, so a model that recovers is used again within that time. While the
@@ -35,37 +86,52 @@ class CircuitBreaker:
         clock: Clock = time.monotonic,
     ) -> None:
         self._threshold = failures
-        self._pause = pause
-        self._clock = clock
-        self._failures = 0
-        self._next_trial: float | None = None
+        self._new_streak = partial(_Streak, pause, clock)
+        self._site = self._new_streak()
+        self._people: dict[str, _Streak] = {}
         self.kind = ErrorKind.UNAVAILABLE  # the kind of the last failure
 
     @property
     def is_open(self) -> bool:
-        return self._next_trial is not None
+        """True if it is open for everybody, or for anybody."""
+        return self._site.is_open or any(streak.is_open for streak in self._people.values())
 
-    def retry_after(self) -> float:
-        """Return the seconds until a request may be sent; 0.0 if it may be sent now."""
-        return 0.0 if self._next_trial is None else max(0.0, self._next_trial - self._clock())
+    def is_open_to(self, person: str) -> bool:
+        return any(streak.is_open for streak in self._streaks(person))
 
-    def try_acquire(self) -> bool:
+    def retry_after(self, person: str) -> float:
+        """Return the seconds until the person's request may be sent; 0.0 if it may be sent now."""
+        return max(streak.retry_after() for streak in self._streaks(person))
+
+    def try_acquire(self, person: str) -> bool:
         """Return True if a request may be sent now, which the caller must then send: it may be the trial."""
-        if self.retry_after() > 0:
+        if self.retry_after(person) > 0:
             return False
-        if self._next_trial is not None:
-            self._next_trial = self._clock() + self._pause
+        for streak in self._streaks(person):
+            streak.claim()
         return True
 
-    def record_failure(self, kind: ErrorKind) -> None:
+    def record_failure(self, kind: ErrorKind, person: str) -> None:
+        """Record a request that failed, however often it was retried. `person` may be NOBODY."""
         self.kind = kind
-        self._failures += 1
-        if self._next_trial is None and self._failures >= self._threshold:
-            self._next_trial = self._clock() + self._pause
+        self._people = {name: streak for name, streak in self._people.items() if not streak.is_over}
+        if person != NOBODY:
+            own = self._people.setdefault(person, self._new_streak())
+            own.add(person)
+            if own.failures >= self._threshold:
+                own.open()
+        self._site.add(person)
+        everybody = self._site.people[NOBODY] or len(self._site.people) >= PEOPLE_THRESHOLD
+        if everybody and self._site.failures >= self._threshold:
+            self._site.open()
 
-    def record_success(self) -> None:
+    def record_success(self, person: str) -> None:
         """Close the breaker: the model responds, even if only with an error about the request."""
-        self._failures, self._next_trial = 0, None
+        self._site = self._new_streak()
+        self._people.pop(person, None)
+
+    def _streaks(self, person: str) -> list[_Streak]:
+        return [self._site, *filter(None, [self._people.get(person)])]
 
 
 class QuotaBreaker:

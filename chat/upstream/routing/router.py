@@ -17,7 +17,7 @@ from chat.upstream.completion_stream import CompletionStream, NotStreamed
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff, RetryPolicy
 
-from .circuit_breaker import CircuitBreaker, QuotaBreaker
+from .circuit_breaker import NOBODY, CircuitBreaker, QuotaBreaker
 from .rate_limiter import RateLimiter
 from .wait_queue import PositionCallback, ignore_position
 
@@ -137,6 +137,11 @@ class _Routing:
     on_attempt: Callable[[CompletionStream], None]
     rate_limited: set[str] = field(default_factory=set)  # ids of models that rate-limited this request
 
+    @property
+    def person(self) -> str:
+        """The pseudonym of who asks; "" for requests of the site itself."""
+        return self.request.metadata.get("person", "")
+
     async def open(self, stack: AsyncExitStack) -> CompletionStream:
         """Enter into `stack` the first stream that yields a token or ends normally, and return it.
 
@@ -192,6 +197,7 @@ class _Routing:
                 self.router.on_result(model, error.kind.value)
                 self._record_failure(model, error)
                 if not await self._wait_to_retry(request, error, stream, backoff):
+                    self._record_outcome(model, error)
                     raise
             else:
                 self.router.on_result(model, "ok")
@@ -242,13 +248,16 @@ class _Routing:
         `claim`: a request follows, so take the trial that an open breaker allows.
         """
         quota, breaker = self.router.quota_breaker, self.router.breaker(model)
-        if self.background and (quota.retry_after() or breaker.is_open):  # the trial is for a reply
+        if self.background and (
+            quota.retry_after() or breaker.is_open_to(self.person)
+        ):  # the trial is for a reply
             kind = ErrorKind.QUOTA if quota.retry_after() else breaker.kind
             raise UpstreamError(kind, detail="not requested")
         if model.counts_against_quota and not (quota.try_acquire() if claim else quota.may_acquire()):
             raise UpstreamError(ErrorKind.QUOTA, retry_after=quota.retry_after(), detail="not requested")
-        if not (breaker.try_acquire() if claim else breaker.retry_after() == 0):
-            error = UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not requested")
+        wait = breaker.retry_after(self.person)
+        if wait or (claim and not breaker.try_acquire(self.person)):
+            error = UpstreamError(breaker.kind, retry_after=wait, detail="not requested")
             error.message = MODEL_PAUSED
             raise error
 
@@ -260,7 +269,9 @@ class _Routing:
         if self.background:
             return False
         rejects_if_busy = not self._is_last(request.model) or "options" in request.raw_parameters
-        if self.router.breaker(request.model).is_open or (error.kind is ErrorKind.BUSY and rejects_if_busy):
+        if error.kind is ErrorKind.BUSY and rejects_if_busy:
+            return False
+        if self.router.breaker(request.model).is_open_to(self.person):
             return False
         return self.wait or error.kind is not ErrorKind.THROTTLED
 
@@ -269,19 +280,19 @@ class _Routing:
 
     async def _reacquire(self, model: LlmModel) -> bool:
         """Count a retry and return True if the breaker is still closed and no other request is waiting."""
-        if self.router.breaker(model).is_open:
+        if self.router.breaker(model).is_open_to(self.person):
             return False
         return not model.counts_against_quota or await self.router.limiter.try_acquire(model)
 
     def _record_success(self, model: LlmModel) -> None:
         if not model.local:
-            self.router.breaker(model).record_success()
+            self.router.breaker(model).record_success(self.person)
         if model.counts_against_quota:
             self.router.quota_breaker.record_success()
             self.router.limiter.on_accepted(model)
 
     def _record_failure(self, model: LlmModel, error: UpstreamError) -> None:
-        """Report the error to the rate limiter, the breakers and the catalog, for the next requests.
+        """Report the error to the rate limiter, the quota's breaker and the catalog, for the next requests.
 
         A background request asked to be rejected by a busy model, which then still answers others.
         """
@@ -297,10 +308,19 @@ class _Routing:
             if error.kind is ErrorKind.QUOTA:
                 router.quota_breaker.record_refusal(error.retry_after or 0.0)
                 return
+
+    def _record_outcome(self, model: LlmModel, error: UpstreamError) -> None:
+        """Report a request that failed after all its retries to the model's breaker, once."""
+        if model.local or (self.background and error.kind is ErrorKind.BUSY):
+            return
+        breaker = self.router.breaker(model)
+        if model.counts_against_quota and error.kind in (ErrorKind.QUOTA, ErrorKind.THROTTLED):
+            return  # which have limiters of their own
         if error.kind in BREAKER_FAILURES:
-            router.breaker(model).record_failure(error.kind)
+            was_unreachable = error.kind is ErrorKind.UNAVAILABLE and not error.from_server
+            breaker.record_failure(error.kind, NOBODY if was_unreachable else self.person)
         else:
-            router.breaker(model).record_success()
+            breaker.record_success(self.person)
 
     def _record_rate_limit(self, model: LlmModel, error: UpstreamError) -> None:
         """Report a 429 response once per request and model, however often the request was retried."""

@@ -11,7 +11,7 @@ import pytest
 
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.chat_request import ChatRequest
-from chat.upstream.client import Client, Timeouts
+from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.provider import Provider
 from chat.upstream.routing import rate_limiter as limits
@@ -173,7 +173,7 @@ async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
         assert (await ask(made, by_model(first="status code=7009"))).kind is ErrorKind.UNAVAILABLE
         clock.now += 20
         trial = asyncio.create_task(ask(made, by_model(first="hang before=headers")))
-        await becomes(lambda: len(runs(fake)) == 2)
+        await becomes(lambda: len(runs(fake)) == 4)  # the first was sent three times
         reply = await ask(made, "hello")
         assert reply.kind is ErrorKind.UNAVAILABLE
         assert reply.error
@@ -189,7 +189,32 @@ async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
         again = await ask(made, "hello")
         assert (again.kind, again.error and again.error.retry_after) == (ErrorKind.BUSY, 21)
         assert (await ask(made, "hello", SECOND)).text
-    assert models(fake) == ["first", "second"], "and none is asked again while it is left alone"
+    assert models(fake) == ["first"] * 3 + ["second"], "and none is asked again while it is left alone"
+
+
+async def test_requests_of_one_person_pause_the_model_for_no_one_else(fake: Fake) -> None:
+    poison = by_model(first="status code=7009")
+    alice, bob = ({"metadata": {"person": name}} for name in ("alice", "bob"))
+    async with open_router(fake) as made:
+        for _ in range(FAILURE_THRESHOLD - 1):
+            assert (await ask(made, poison, **alice)).error
+        assert (await ask(made, "hello", **alice)).text, "retries count once"
+        for _ in range(FAILURE_THRESHOLD):
+            assert (await ask(made, poison, **alice)).error
+        paused = await ask(made, "hello", **alice)
+        assert paused.error
+        assert paused.error.message == MODEL_PAUSED
+        assert (await ask(made, "hello", **bob)).text
+
+
+async def test_a_server_that_cannot_be_reached_is_paused_for_everybody(fake: Fake) -> None:
+    async with open_router(fake) as made:
+        made.client = Client(Account("acc", "t" * 20, "http://127.0.0.1:9/client/v4"), None)
+        for _ in range(FAILURE_THRESHOLD):
+            reply = await ask(made, "hello", metadata={"person": "alice"})
+            assert reply.kind is ErrorKind.UNAVAILABLE
+        assert made.breaker(FIRST).is_open_to("bob")
+        await made.client.aclose()
 
 
 @pytest.mark.parametrize("code", [5006, 5021, 10000, 3021])

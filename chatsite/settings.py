@@ -169,6 +169,9 @@ ATTACHMENTS = env.choice("ATTACHMENTS", "on", "off") == "on"
 ATTACHMENT_MAX_BYTES = env.integer("ATTACHMENT_MAX_BYTES", 20_000_000, 100_000, 100_000_000)
 ATTACHMENT_QUOTA_MB = env.integer("ATTACHMENT_QUOTA_MB", 500, 1, 1_000_000)
 
+# Where the kernel cannot confine the processes that read files, of attachments and of imports.
+UNCONFINED_FILES = env.choice("UNCONFINED_FILES", "refuse", "warn")
+
 # Links with which a conversation can be read without an account. `expiring`: for 30 days at most.
 SHARING = env.choice("SHARING", "off", "expiring", "permanent")
 

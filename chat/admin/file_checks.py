@@ -1,4 +1,4 @@
-"""The check of the stored files of attachments: they can be written and read, and none is missing."""
+"""The checks of files: those of attachments are stored, and the processes that read files are confined."""
 
 import asyncio
 import os
@@ -8,11 +8,11 @@ from django.db import DatabaseError, connections
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from chat.attachments import deletion, files
+from chat.attachments import confinement, deletion, files
 from chat.attachments.problems import StorageUnavailable
 from chat.attachments.uploads import sha256_of
 
-from .findings import BAD, GOOD, Finding
+from .findings import BAD, GOOD, NOTE, Finding
 
 PROBE_BYTES = 16
 
@@ -41,6 +41,25 @@ async def check_files() -> Finding:
         advice = _("Copy them back from a backup, into the folder “attachments”.")
         return Finding(name, BAD, words % {"n": len(missing), "first": missing[0]}, advice)
     return Finding(name, GOOD, _("Pictures and documents can be stored, and none is missing."))
+
+
+async def check_confinement() -> Finding:
+    name = _("Reading of files")
+    try:
+        lacking = await asyncio.to_thread(confinement.lacking)
+    except (confinement.Expired, confinement.Crashed):
+        advice = _("Look for its error in the log.")
+        return Finding(name, BAD, _("The process that reads files can’t be started."), advice)
+    if not lacking:
+        return Finding(name, GOOD, _("The processes that read files are confined."))
+    advice = _("Use Linux 5.13 or later, in no container or sandbox that hides Landlock or seccomp.")
+    if settings.UNCONFINED_FILES == "warn":
+        message = _("The processes that read files aren’t confined: this system lacks %(part)s.")
+        return Finding(name, NOTE, message % {"part": lacking}, advice)
+    message = _(
+        "No files can be added or imported: this system can’t confine what reads them, lacking %(part)s."
+    )
+    return Finding(name, BAD, message % {"part": lacking}, advice)
 
 
 def _probe() -> None:

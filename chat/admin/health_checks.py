@@ -29,7 +29,7 @@ from chat.upstream.providers.cloudflare_api import Cloudflare
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
-from .file_checks import check_files
+from .file_checks import check_confinement, check_files
 from .findings import BAD, GOOD, NOTE, Finding
 
 TEST_QUESTION = "Say OK."
@@ -74,6 +74,8 @@ def service_checks(engine: Engine) -> list[Check]:
     checks: list[Check] = [_check_database, lambda: _check_writable(engine), _check_redis]
     if settings.ATTACHMENTS:
         checks.append(check_files)
+    if settings.ATTACHMENTS or settings.IMPORT_MAX_MB:
+        checks.append(check_confinement)
     if cloudflare := engine.client.cloudflare:
         checks += [
             lambda: _check_token(engine),

@@ -10,18 +10,33 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import IO
 
+from django.conf import settings
+
+from .confined.process import UNCONFINED_EXITS
+from .problems import UnconfinedFiles
+
 CONFINED_PROGRAM = Path(__file__).with_name("confined") / "process.py"
+CONFINEMENT_PROBE = "chat.attachments.confined.probe"
 PIECE_BYTES = 65_536
 BEAT_SECONDS = 1.0
 EXIT_SECONDS = 5.0  # for a child that has closed its output
+REFUSING = (
+    "Files can be neither added nor imported: this system lacks %s, which the processes that read them need. "
+    "UNCONFINED_FILES=warn reads them without."
+)
+WARNING = (
+    "The processes that read files are not confined: this system lacks %s, and UNCONFINED_FILES is warn."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +49,9 @@ class ChildLimits:
     cpu_seconds: int
     wall_seconds: float
     output_bytes: int
+
+
+PROBE_LIMITS = ChildLimits(500_000_000, cpu_seconds=5, wall_seconds=20, output_bytes=0)
 
 
 class Expired(Exception):
@@ -83,8 +101,8 @@ def run_confined(program: str | Path, file: IO[bytes], limits: ChildLimits, *arg
 
     `program` is a module, whose `main` is called, or the path of a script. The output is not trusted: the
     file may have taken control of the child. It is empty if the child wrote more than `output_bytes`.
-    `arguments` are the caller's own words, nothing from outside. Raises Expired, and TooSlow in a quick
-    attempt.
+    `arguments` are the caller's own words, nothing from outside. Raises Expired, TooSlow in a quick attempt,
+    and UnconfinedFiles.
     """
     quick = _attempt.get()
     lowered = quick.lowered(limits) if quick else limits
@@ -116,7 +134,7 @@ def stream_confined(
     `beat` is called every `BEAT_SECONDS` while the child is waited for. What it raises ends the child and is
     raised here: so a person stops it. Closing the generator ends the child, too. The time that the caller
     takes between two lines counts to no limit. Raises Expired, TooMuchOutput (also of a line of more than
-    `line_bytes`) and Crashed.
+    `line_bytes`), Crashed and UnconfinedFiles.
     """
     line = bytearray()
     with closing(_pieces(program, file, limits, *arguments, beat=beat)) as pieces:
@@ -138,12 +156,18 @@ def _pieces(
     limits: ChildLimits,
     *arguments: str,
     beat: Callable[[], object] = lambda: None,
+    unconfined: str = "",
 ) -> Generator[bytes, None, None]:
     # The child gets the descriptor, which stands behind what is buffered. A seek from the end drops that.
     file.seek(0, os.SEEK_END)
     file.seek(0)
     command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(program)]
-    command += [str(limits.address_space_bytes), str(limits.cpu_seconds), *arguments]
+    command += [
+        unconfined or settings.UNCONFINED_FILES,
+        str(limits.address_space_bytes),
+        str(limits.cpu_seconds),
+        *arguments,
+    ]
     with subprocess.Popen(  # noqa: S603 - no input is part of the command
         command,
         stdin=file,
@@ -196,5 +220,29 @@ def _check_end(child: "subprocess.Popen[bytes]") -> None:
         raise Expired from None
     if code == -signal.SIGXCPU:
         raise Expired
+    for lacking, unconfined_exit in UNCONFINED_EXITS.items():
+        if code == unconfined_exit:
+            raise UnconfinedFiles(lacking)
     if code:
         raise Crashed(code)
+
+
+@cache
+def lacking() -> str:
+    """Return what this system lacks to confine a child: "Linux", "Landlock" or "seccomp"; "" if nothing.
+
+    Blocks until a child has tried it, the first time. Raises Expired and Crashed if none can be run.
+    """
+    try:
+        with tempfile.TemporaryFile() as file:
+            list(_pieces(CONFINEMENT_PROBE, file, PROBE_LIMITS, unconfined="refuse"))
+    except UnconfinedFiles as error:
+        return error.lacking
+    return ""
+
+
+def warn_if_unconfined() -> None:
+    """Log what the start of a site says where children are not confined. Blocks as `lacking`."""
+    with suppress(Expired, Crashed):  # which the set-up check tells, and each file that cannot be read
+        if found := lacking():
+            logger.warning(REFUSING if settings.UNCONFINED_FILES == "refuse" else WARNING, found)

@@ -97,3 +97,15 @@ class ConversionUnavailable(RequestError):
     """The conversion of this type needs Cloudflare, which does not respond or has no account set."""
 
     status, code = 503, "conversion_unavailable"
+
+
+class UnconfinedFiles(RequestError):
+    """The system cannot confine the processes that read files: `lacking` is what is missing."""
+
+    status, code = 503, "unconfined_files"
+
+    def __init__(self, lacking: str) -> None:
+        super().__init__(
+            _("This server can’t read files safely, so it refuses them. Tell your administrator.")
+        )
+        self.lacking = lacking

@@ -212,7 +212,11 @@ async def _convert(person: int, file: "IO[bytes]", needed: "NeedsConversion") ->
 
 
 async def _greet(say: Say) -> None:
-    """Print the address, the set-up link while no user exists, the default model and the token's state."""
+    """Print the address, the set-up link while no user exists, the default model and the token's state.
+
+    Warn if the processes that read files cannot be confined.
+    """
+    from chat.attachments.confinement import warn_if_unconfined
     from chat.db import run_in_db
     from chat.engine.engine import get_engine
     from chat.views.accounts import setup_url
@@ -224,6 +228,8 @@ async def _greet(say: Say) -> None:
     say(f"Default model: {engine.catalog.default.name} ({engine.catalog.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:
         say(await _token_status(engine))
+    if settings.ATTACHMENTS or settings.IMPORT_MAX_MB:
+        await asyncio.to_thread(warn_if_unconfined)
 
 
 async def _token_status(engine: Any) -> str:

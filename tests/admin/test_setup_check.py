@@ -65,6 +65,7 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
         "Log": "good",
         "Redis": "note",
         "Files": "good",
+        "Reading of files": "good",
         "Cloudflare token": "good",
         "Workers AI: Read": "good",
         "Workers AI: Run": "good",

@@ -137,6 +137,16 @@ def test_a_storage_that_fails_is_told(
     assert alice_client.get(url).status_code == 404
 
 
+@pytest.mark.parametrize("content", [pictures.jpeg(), b"a text"])
+def test_a_system_that_cannot_confine_readers_takes_no_file(
+    alice_client: Client, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.attachments.confinement.UNCONFINED_EXITS", {"seccomp": 0})
+    refused = upload(alice_client, content)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unconfined_files")
+    assert Attachment.objects.count() == 0
+
+
 def test_a_site_without_pictures_takes_none(alice_client: Client, settings: Any) -> None:
     settings.ATTACHMENTS = False
     assert upload(alice_client, pictures.jpeg()).status_code == 404

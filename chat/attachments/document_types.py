@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Reader = Literal["pdf", "office", "html", "text", "cloudflare"]
+Reader = Literal["pdf", "office", "html", "mail", "notebook", "text", "cloudflare"]
 TYPE_HEAD_BYTES = 4_096  # what `guess` needs to see of a file
 MAX_PDF_OFFSET = 1_024  # of its signature, as other readers allow
 SPACE = codecs.BOM_UTF8 + b" \t\r\n"
@@ -15,6 +15,13 @@ PDF_SIGNATURE, ZIP_SIGNATURE, OLE_SIGNATURE = b"%PDF-", b"PK\x03\x04", b"\xd0\xc
 MARKED_TEXT = (b"{\\rtf", b"%!PS")
 HTML = re.compile(
     rb"\s*+(?>(?>(?><!--.*?-->)|<\?xml[^>]*+>)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+# The head of mail (RFC 5322), or of a page saved as such (MHTML). Other texts may have "Subject:" as well.
+FIELD = rb"[A-Za-z][A-Za-z0-9-]*:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*"
+MAIL = re.compile(
+    rb"(?:From [^\r\n]*\r?\n)?(?=(?:%s)*?(?:MIME-Version|Message-ID|Received):)(?:%s)*?"
+    rb"(?:From:|Content-Type:\s*multipart/)" % (FIELD, FIELD),
+    re.IGNORECASE,
 )
 MIN_UTF16_ZEROS = 4
 # The name of the first file in OpenDocument and EPUB, and in Office files.
@@ -39,6 +46,11 @@ class DocumentType:
         """Return True if Cloudflare takes the text, see `conversion.py`."""
         return self.reader == "cloudflare"
 
+    @property
+    def is_text(self) -> bool:
+        """Return True if such files consist of text."""
+        return self.reader not in ("cloudflare", "office", "pdf")
+
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
 DOCX, XLSX, PPTX = (
@@ -46,7 +58,7 @@ DOCX, XLSX, PPTX = (
     for name in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
 )
 DOC, XLS, PPT = "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"
-PDF_TYPE, PLAIN = "application/pdf", "text/plain"
+PDF_TYPE, MAIL_TYPE, PLAIN = "application/pdf", "message/rfc822", "text/plain"
 
 KNOWN_DOCUMENT_TYPES = (
     DocumentType(PDF_TYPE, ("pdf",), "pdf"),
@@ -57,10 +69,13 @@ KNOWN_DOCUMENT_TYPES = (
     DocumentType(XLS, ("xls", "xlt"), "office"),
     DocumentType(PPT, ("ppt", "pps"), "office"),
     DocumentType("text/html", ("html", "htm", "xhtml"), "html"),
+    DocumentType(MAIL_TYPE, ("eml", "emlx", "mbox"), "mail"),
+    DocumentType("multipart/related", ("mhtml", "mht"), "mail"),
+    DocumentType("application/x-ipynb+json", ("ipynb",), "notebook"),
     DocumentType("text/markdown", ("md", "markdown"), "text"),
     DocumentType("text/csv", ("csv",), "text"),
     DocumentType("text/tab-separated-values", ("tsv",), "text"),
-    DocumentType("application/json", ("json", "jsonl", "ndjson", "ipynb"), "text"),
+    DocumentType("application/json", ("json", "jsonl", "ndjson"), "text"),
     DocumentType("application/yaml", ("yaml", "yml"), "text"),
     DocumentType("application/xml", ("xml",), "text"),
     DocumentType("application/toml", ("toml",), "text"),
@@ -99,18 +114,27 @@ def guess(name: str, head: bytes) -> str | None:
         return PDF_TYPE
     if not head or head.startswith(MARKED_TEXT) or not is_text(head):
         return None
-    if kind and kind.reader in ("text", "html"):
+    if kind and kind.is_text and named != PLAIN:
         return named
-    return "text/html" if HTML.match(head) else PLAIN
+    if MAIL.match(head.lstrip(SPACE)):
+        return MAIL_TYPE
+    return "text/html" if named != PLAIN and HTML.match(head) else PLAIN
 
 
-def is_savable(name: str, head: bytes) -> bool:
-    """Return True for a document of another type, which its own program can save as PDF; by its beginning."""
-    if head.startswith(MARKED_TEXT):
-        return True
-    if head.startswith(ZIP_SIGNATURE) and head[ZIP_HEADER_BYTES:].startswith(FIRST_IN_DOCUMENTS):
-        return True
-    return head.startswith((ZIP_SIGNATURE, OLE_SIGNATURE)) and name.rpartition(".")[2].lower() in SAVABLE
+def refusal(name: str, head: bytes) -> str:
+    """Return why no reader takes the text, by the beginning of the file and its extension.
+
+    "savable": a document that its own program can save as PDF. "outlook": a message in Outlook's own format.
+    "type": anything else.
+    """
+    extension = name.rpartition(".")[2].lower()
+    is_ole, is_zip = head.startswith(OLE_SIGNATURE), head.startswith(ZIP_SIGNATURE)
+    if is_ole and extension == "msg":
+        return "outlook"
+    is_document = is_zip and head[ZIP_HEADER_BYTES:].startswith(FIRST_IN_DOCUMENTS)
+    if is_document or head.startswith(MARKED_TEXT) or ((is_ole or is_zip) and extension in SAVABLE):
+        return "savable"
+    return "type"
 
 
 def is_text(head: bytes) -> bool:

@@ -55,7 +55,7 @@ def extract(file: IO[bytes], name: str) -> Extracted:
     head = file.read(TYPE_HEAD_BYTES)
     media_type = document_types.guess(name, head)
     if media_type is None:
-        raise _problem("savable" if document_types.is_savable(name, head) else "type")
+        raise _problem(document_types.refusal(name, head))
     found = DOCUMENT_TYPES[media_type]
     if found.is_converted:
         raise NeedsConversion(media_type)
@@ -107,13 +107,17 @@ def _are_pages(pages: list[Any]) -> bool:
 def _problem(name: str) -> RequestError:
     if name == "type":
         words = _(
-            "This kind of file can’t be read here. PDF, Word, Excel, PowerPoint, web and text files can, and "
-            "pictures as JPEG, PNG, WebP or GIF."
+            "This kind of file can’t be read here. PDF, Word, Excel, PowerPoint, web and text files, mail "
+            "and notebooks can, and pictures as JPEG, PNG, WebP or GIF."
         )
         return problems.NotADocument(words)
     if name == "savable":
         return problems.NotADocument(
             _("The text of this file can’t be read here. Save it as PDF or DOCX, then add that.")
+        )
+    if name == "outlook":
+        return problems.NotADocument(
+            _("Outlook’s own format can’t be read here. Save the message as EML or PDF, then add that.")
         )
     if name == "encrypted":
         return problems.EncryptedDocument(

@@ -10,6 +10,7 @@ from chat.attachments.extraction import extract
 from chat.attachments.problems import NotADocument
 from tests.attachments import documents, pictures
 
+MAIL = b"Received: by e.org\n for b\nMIME-Version: 1.0\nFrom: a@e.org\n\nHello"
 ODT = "application/vnd.oasis.opendocument.text"
 
 
@@ -37,6 +38,17 @@ ODT = "application/vnd.oasis.opendocument.text"
         ("a.txt", "Grüße".encode("latin-1"), "text/plain"),
         ("a.txt", "Grüße".encode("utf-16"), "text/plain"),
         ("a.txt", "Greetings".encode("utf-16-le"), "text/plain"),
+        ("a.eml", b"anything", "message/rfc822"),
+        ("a.mht", MAIL, "multipart/related"),
+        ("mail", MAIL, "message/rfc822"),
+        ("mail.txt", MAIL, "message/rfc822"),
+        ("mailbox", b"From a@e.org Mon Jan  1 00:00:00 2026\n" + MAIL, "message/rfc822"),
+        ("page.doc", b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n", "message/rfc822"),
+        ("table.xls", b"<html><table>", "text/html"),
+        ("a.txt", b"Subject: x\nFrom: y\n\nA note.", "text/plain"),
+        ("a.yaml", MAIL, "application/yaml"),
+        ("a.txt", b"Name: x\n" * 400 + b"\nMIME-Version: 1\nFrom: x", "text/plain"),
+        ("a.ipynb", b"{}", "application/x-ipynb+json"),
         ("session.log", b"\x1b[31mred\x1b[0m", "text/plain"),
     ],
 )
@@ -80,7 +92,6 @@ def test_other_content_is_no_document(name: str, head: bytes) -> None:
         ("a.zip", documents.package({"a": "x"}), False),
         ("a.mp3", b"ID3\x04\x00\x00", False),
         ("a.rtf", b"ID3\x04\x00\x00", False),
-        ("a.msg", documents.OLE, False),
         ("a.tiff", b"II*\x00\x08\x00", False),
     ],
 )
@@ -93,6 +104,13 @@ def test_only_documents_are_advised_to_be_saved_as_another_type(
             extract(file, name)
     assert ("Save it as PDF or DOCX" in refused.value.message) is savable
     assert ("JPEG" in refused.value.message) is not savable
+
+
+def test_a_message_of_outlook_is_advised_to_be_saved_as_another_type() -> None:
+    with tempfile.TemporaryFile() as file:
+        file.write(documents.OLE)
+        with pytest.raises(NotADocument, match="EML"):
+            extract(file, "a.msg")
 
 
 def test_a_head_of_comments_takes_no_time() -> None:

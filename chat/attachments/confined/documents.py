@@ -2,9 +2,9 @@
 
 Its arguments are READER MAX_PAGES MAX_CHARACTERS.
 
-READER is "pdf", "office", "html" or "text". It reads the file that is its standard input and writes one
-object of JSON to its standard output: `form`, what the file was found to be ("pdf", "docx", …), and `pages`,
-their texts; or `problem`: "type", "encrypted", "pages", "long", "empty" or "broken".
+READER is "pdf", "office", "html", "mail", "notebook" or "text". It reads the file that is its standard input
+and writes one object of JSON to its standard output: `form`, what the file was found to be ("pdf", "docx",
+…), and `pages`, their texts; or `problem`: "type", "encrypted", "pages", "long", "empty" or "broken".
 """
 
 import json
@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from .mail import mail_pages
+from .notebook import notebook_text
 from .office import office_form, office_pages
 from .pdf import pdf_pages
 from .problem import Problem
@@ -33,8 +35,14 @@ def pages_of(reader: str, content: bytes, max_pages: int) -> tuple[str, Iterable
     if reader == "office":
         form = office_form(content)
         return form, office_pages(content, form)
+    if reader == "mail":
+        return reader, mail_pages(content)
     text = decoded(content)
-    return reader, [html_text(text) if reader == "html" else text]
+    if reader == "html":
+        text = html_text(text)
+    elif reader == "notebook":
+        text = notebook_text(text) or text
+    return reader, [text]
 
 
 def cleaned(text: str) -> str:

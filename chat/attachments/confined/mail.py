@@ -1,0 +1,152 @@
+"""The text of mail: messages, mailboxes of several, and web pages that were saved as messages (MHTML)."""
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.message import Message
+from itertools import pairwise
+
+from .calendar_text import calendar_text
+from .mail_words import decoded_as, header_text
+from .plain_mail import plain_text
+from .text_encoding import decoded
+from .web_page import html_text
+
+HEADERS = ("Subject", "From", "To", "Cc", "Bcc", "Reply-To", "Date")
+KNOWN = {*(name.lower() for name in HEADERS), "received", "message-id", "mime-version", "content-type"}
+# Of a mailbox: the line before each message (RFC 4155), and what stands for one inside a text.
+SEPARATOR = re.compile(rb"^From [^\r\n]*\r?\n(?=>?[A-Za-z][A-Za-z0-9-]*:)", re.MULTILINE)
+ESCAPED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
+MIN_SHARE = (
+    1 / 3
+)  # of the words of HTML that a plain text beside it has, unless it only says that there is HTML
+APPLE_SIZE = re.compile(rb"(\d{1,9}) *\n")  # of the message in a file of Apple's, in front of it
+ADDRESS = re.compile(r"\(?https?://\S+")
+REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
+S_MIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+ENCRYPTED = "[This message is encrypted. Its text can’t be read here.]"
+
+
+def mail_pages(content: bytes) -> Iterator[str]:
+    """Return the text of each message; the text of the file if it is none."""
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if size := APPLE_SIZE.match(content):
+        content = content[size.end() : size.end() + int(size[1])]
+    starts = [found.start() for found in SEPARATOR.finditer(content)] if content[:5] == b"From " else []
+    for start, end in pairwise([*(starts or [0]), len(content)]):
+        message = message_from_bytes(ESCAPED_SEPARATOR.sub(rb"\1", content[start:end]) if starts else content)
+        if KNOWN.isdisjoint(map(str.lower, message.keys())):
+            yield decoded(content[start:end])
+        else:
+            yield _page_text(message) if _is_page(message) else _message_text(message)
+
+
+def _message_text(message: Message) -> str:
+    found: dict[str, list[str]] = {}
+    for name, raw in message.raw_items():
+        found.setdefault(name.lower(), []).append(header_text(str(raw)))
+    lines = (f"{name}: {', '.join(found[name.lower()])}" for name in HEADERS if name.lower() in found)
+    return "\n\n".join(filter(None, ("\n".join(lines), *_texts(message, is_root=True))))
+
+
+def _texts(part: Message, is_root: bool = False) -> Iterator[str]:
+    """Return the texts of a part, and the names of attachments in their places."""
+    kind = part.get_content_type()
+    if kind == "multipart/encrypted" or kind in S_MIME:
+        yield ENCRYPTED
+    elif kind in REPORTS:
+        yield "\n".join(
+            f"{name}: {header_text(str(raw))}" for each in _children(part) for name, raw in each.raw_items()
+        )
+    elif kind == "message/rfc822" or kind == "message/global":
+        yield from (_forwarded(each, part) for each in _children(part))
+    elif kind == "multipart/alternative":
+        yield from _alternative(_children(part))
+    elif part.is_multipart():
+        for each in _children(part):
+            yield from _texts(each)
+    elif kind == "text/calendar":
+        yield calendar_text(_decoded(part))
+    elif is_root and part.get_content_maintype() == "multipart":  # its boundary is missing
+        yield plain_text(_decoded(part))
+    elif _is_attachment(part) and not (is_root and part.get_content_maintype() == "text"):
+        yield _attachment(part)
+    else:
+        yield html_text(_decoded(part)) if kind == "text/html" else plain_text(_decoded(part), *_flow(part))
+
+
+def _alternative(parts: list[Message]) -> Iterator[str]:
+    """Return the plain text, or the one in HTML if the plain one says much less, then what neither holds."""
+    texts = [
+        (part, "\n\n".join(_texts(part))) for part in parts if part.get_content_type() != "text/calendar"
+    ]
+    plain = next((each for each in texts if each[0].get_content_type() == "text/plain"), (None, ""))
+    rich = next((each for each in reversed(texts) if each[0] is not plain[0]), (None, ""))
+    words, most = (len(ADDRESS.sub("", text).split()) for _part, text in (plain, rich))
+    part, text = plain if words and words >= MIN_SHARE * most else rich
+    yield text
+    for each in parts:
+        if each.get_content_type() == "text/calendar":
+            yield from _texts(each)
+        elif each is not part:
+            yield from (_attachment(leaf) for leaf in each.walk() if _is_attachment(leaf))
+
+
+def _forwarded(message: Message, part: Message) -> str:
+    if not message.keys() and "content-transfer-encoding" in part:  # as a whole, which the standard forbids
+        message["Content-Transfer-Encoding"] = part["content-transfer-encoding"]
+        message = message_from_bytes(_bytes(message))
+    return f"[Forwarded message]\n{_message_text(message)}"
+
+
+def _is_page(message: Message) -> bool:
+    if "snapshot-content-location" in message:
+        return True
+    root = next((part for part in message.walk() if not part.is_multipart()), message)
+    return "content-location" in root and root.get_content_type() == "text/html" and "to" not in message
+
+
+def _page_text(message: Message) -> str:
+    """Return the text of a saved page: the first HTML in it; all of them if that only arranges frames."""
+    pages = [
+        part for part in message.walk() if part.get_content_type() in ("text/html", "application/xhtml+xml")
+    ]
+    texts = (html_text(_decoded(each), header_text(str(each.get("content-location", "")))) for each in pages)
+    first = next(texts, "")
+    return first if "\n" in first else "\n\n".join([first, *texts])
+
+
+def _children(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [each for each in payload if isinstance(each, Message)] if isinstance(payload, list) else []
+
+
+def _is_attachment(part: Message) -> bool:
+    if part.is_multipart() or part.get_content_type() == "text/calendar":
+        return False
+    return (
+        part.get_content_disposition() == "attachment"
+        or part.get_content_maintype() != "text"
+        or bool(part.get_filename())
+    )
+
+
+def _attachment(part: Message) -> str:
+    name = header_text(part.get_filename() or "") or part.get_content_type()
+    size = len(_bytes(part))
+    return f"[Attachment: {name}, {f'{size / 1_000:,.0f} kB' if size >= 1_000 else f'{size} bytes'}]"
+
+
+def _bytes(part: Message) -> bytes:
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
+
+
+def _decoded(part: Message) -> str:
+    return decoded_as(_bytes(part), part.get_content_charset())
+
+
+def _flow(part: Message) -> tuple[bool, bool]:
+    """Return whether the lines flow (RFC 3676), and whether their last space is no part of the text."""
+    values = (str(part.get_param(name, "")).lower() for name in ("format", "delsp"))
+    return next(values) == "flowed", next(values) == "yes"

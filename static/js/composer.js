@@ -49,6 +49,7 @@ export function newUuid() {
  * send of the same message counts as the same send.
  */
 export class DraftStore {
+  static #closed = false;
   #storage;
   #user;
 
@@ -65,6 +66,11 @@ export class DraftStore {
       console.warn('Drafts are not kept:', error);
       return new DraftStore(null, user);
     }
+  }
+
+  /** Store nothing more from this page: its person is no longer signed in. */
+  static close() {
+    DraftStore.#closed = true;
   }
 
   load(conversation) {
@@ -112,6 +118,7 @@ export class DraftStore {
   }
 
   #write(name, value) {
+    if (DraftStore.#closed) return;
     try {
       if (value) this.#storage?.setItem(name, value);
       else this.#storage?.removeItem(name);

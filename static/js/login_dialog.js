@@ -4,7 +4,8 @@ const JSON_OPTIONS = { headers: { Accept: 'application/json' }, credentials: 'sa
 let open = null; // the result of the open dialog, shared by all callers
 
 /**
- * Let the person whose session ended log in again, without leaving the page.
+ * Let the person whose session ended log in again, without leaving the page. Until then the page is hidden, since
+ * somebody else may sit in front of it; who does not log in leaves it.
  * @param {import('./page.js').Page} page
  * @returns {Promise<boolean>} true if they did; then every form of the page has a valid CSRF token again
  */
@@ -19,11 +20,18 @@ async function showDialog(page) {
   const dialog = cloneTemplate('sign-in-template');
   document.body.append(dialog);
   dialog.showModal();
-  const loggedIn = await waitForLogin(page, dialog);
+  if (!(await waitForLogin(page, dialog))) return leave(page);
   dialog.remove();
   const box = document.getElementById('content');
   (back?.isConnected && back !== document.body ? back : box).focus({ preventScroll: true });
-  return loggedIn;
+  return true;
+}
+
+/** Show the login page, which leads back. What was typed is kept as a draft. */
+function leave(page) {
+  document.body.replaceChildren();
+  location.replace(`${page.url('login')}?next=${encodeURIComponent(location.pathname)}`);
+  return new Promise(() => {});
 }
 
 function waitForLogin(page, dialog) {

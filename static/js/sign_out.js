@@ -1,5 +1,19 @@
 import { DraftStore } from './composer.js';
+import { leaveIfSignedOut, SIGNED_OUT } from './session_end.js';
 
-/** Remove what a person typed and did not send when they sign out on a page of the settings. chat.js does it on its own. */
+/** On a page of the settings, do what chat.js and sync.js do on theirs when this tab or another signs out. */
 const form = document.getElementById('sign-out');
+let channel = null;
+
 form.addEventListener('submit', () => DraftStore.open(form.dataset.user).clear());
+addEventListener('pageshow', open);
+addEventListener('pagehide', () => {
+  channel?.close(); // a page with an open one is kept out of the back/forward cache
+  channel = null;
+});
+open();
+
+function open() {
+  channel ??= new BroadcastChannel('chat');
+  channel.onmessage = ({ data }) => data === SIGNED_OUT && leaveIfSignedOut(form.dataset);
+}

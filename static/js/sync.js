@@ -1,6 +1,7 @@
 import { cloneTemplate } from './page.js';
 import { updateTimes } from './message_times.js';
 import { savePosition } from './scroll_position.js';
+import { leaveIfSignedOut, SIGNED_OUT } from './session_end.js';
 
 const POLL_MS = 1_500; // interval of requests while the page is used
 const IDLE_AFTER_MS = 180_000; // without input; then requests become less frequent
@@ -59,10 +60,12 @@ export class Sync {
     this.poll();
   }
 
-  /** @param {string} conversation  the one with a new turn; '': only the list of conversations was changed */
+  /** @param {string} conversation  the one with a new turn; '': only the list was changed; or SIGNED_OUT */
   #onMessage(conversation) {
+    if (conversation === SIGNED_OUT) return void leaveIfSignedOut(document.getElementById('sign-out').dataset);
     if (!conversation || conversation === this.#chat.page.conversation) this.poll();
     this.#chat.refreshList();
+    return undefined;
   }
 
   /** Close the channel, because a page with an open one is kept out of the back/forward cache. */
@@ -107,7 +110,7 @@ export class Sync {
     if (this.#version) headers['If-None-Match'] = `"${this.#version}"`;
     const options = { headers, cache: 'no-store', credentials: 'same-origin' };
     const response = await fetch(page.url('state', page.conversation), options).catch(() => null);
-    this.#signedOut = response?.status === 401;
+    if (response?.status === 401) return this.#onSignedOut();
     if (response?.status === 404) return this.#onDeleted();
     if (!(await this.#applyResponse(response))) return void this.#failures++;
     this.#failures = 0;
@@ -122,6 +125,13 @@ export class Sync {
     if (!response?.ok || response.redirected) return false;
     const state = await response.json().catch(() => null);
     return state !== null && this.#applyState(state);
+  }
+
+  /** Let the person log in again, see login_dialog.js. */
+  async #onSignedOut() {
+    this.#signedOut = true;
+    const { login } = await import('./login_dialog.js');
+    this.#signedOut = !(await login(this.#chat.page));
   }
 
   /** Show that the conversation was deleted, with a link to a page that offers to undo it. */

@@ -36,6 +36,10 @@ def network(server: Server) -> Iterator[Network]:
     made.close()
 
 
+# The script that hears of a sign-out in another tab is loaded.
+LISTENS = "() => performance.getEntriesByType('resource').some(({ name }) => /session_end/.test(name))"
+
+
 def sign_in_here(page: Page) -> None:
     """Sign in in the dialog, which has the username already."""
     dialog = page.get_by_role("dialog", name="Sign in again")
@@ -145,16 +149,29 @@ def test_a_declined_login_keeps_the_text(window: Window, server: Server) -> None
     chat.ended()
     end_sessions_of(chat.page, server)
     chat.ask("Later then")
-    chat.page.get_by_role("dialog").get_by_role("button", name="Not now").click()
-    expect(chat.notice).to_contain_text("You’re signed out. Your text is saved.")
-    expect(chat.box).to_have_value("Later then")
-    expect(chat.questions).to_have_count(1)
-    chat.notice.get_by_role("link", name="Sign in").click()
+    expect(chat.page.get_by_text("Hello again").first).not_to_be_visible()
+    chat.page.get_by_role("dialog").get_by_role("button", name="Leave this page").click()
     sign_in(chat.page, "carol")
     expect(chat.box).to_have_value("Later then")
     chat.box.press("Enter")
     assert chat.ended() == "You said: Later then"
     assert count_questions(server, "Later then") == 1
+
+
+@pytest.mark.parametrize("path", ["chat", "/", "/search/?q=diagnosis", "/settings/instructions/"])
+def test_a_sign_out_in_one_tab_shows_the_login_in_all(window: Window, server: Server, path: str) -> None:
+    chat = ChatPage.open(window, server, "")
+    sign_in(chat.page, "bob")
+    chat.ask("My diagnosis")
+    chat.ended()
+    other = chat.page.context.new_page()
+    other.goto(chat.page.url if path == "chat" else f"{server.url}{path}")
+    expect(other.get_by_text("diagnosis").first).to_be_attached()
+    other.wait_for_function(LISTENS)
+    chat.page.get_by_role("button", name=re.compile("Account")).click()
+    chat.page.get_by_role("menuitem", name="Sign out").click()
+    expect(other).to_have_url(re.compile("/accounts/login/"))
+    assert other.evaluate("Object.keys(localStorage).length") == 0
 
 
 def test_a_reply_continues_after_a_new_login(window: Window, server: Server) -> None:
@@ -173,9 +190,9 @@ def test_signed_out_while_reading_the_page_says_so(window: Window, server: Serve
     chat.ask(question("words tokens=2000 delay=0.02"))
     chat.grown_to(20)
     end_sessions_of(chat.page, server)
-    chat.page.get_by_role("dialog").get_by_role("button", name="Not now").click()
-    expect(chat.notice).to_contain_text("You’re signed out")
-    expect(chat.send).to_be_visible()
+    expect(chat.replies).not_to_be_visible()
+    chat.page.keyboard.press("Escape")
+    expect(chat.page).to_have_url(re.compile(r"/accounts/login/\?next=%2Fc%2F"))
 
 
 def test_a_page_that_comes_back_from_the_browsers_cache_goes_on(window: Window, server: Server) -> None:

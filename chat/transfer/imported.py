@@ -188,7 +188,13 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
         node, above, thoughts = pending.pop()
         if node.message is None:
             thoughts = _append_reasoning(thoughts, node.reasoning)
-        else:
+        if thoughts and (node.message.role == USER if node.message else not children.get(node.key)):
+            # No reply followed the reasoning, because it was stopped.
+            stopped = ImportedMessage(f"{node.key} stopped", None, ASSISTANT, "")
+            found += _with_question(stopped, above, thoughts)
+            chars += len(stopped.reasoning)
+            above, thoughts = stopped.key, None
+        if node.message is not None:
             found += _with_question(node.message, above, thoughts)
             chars += len(node.message.text) + len(node.message.reasoning)
             above, thoughts = node.key, None
@@ -200,6 +206,44 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
     if len(message_of_node) < len(nodes):
         raise ConversationProblem("loop")
     return found, message_of_node
+
+
+def join_replies(
+    messages: list[ImportedMessage], message_of_node: dict[str, str]
+) -> tuple[list[ImportedMessage], dict[str, str]]:
+    """Join each reply with the one above it, if that has no other version below: they are one turn.
+
+    The joined reply has the key of the last one. Those that would be too long together are left apart.
+    """
+    by_key = {message.key: message for message in messages}
+    children = Counter(message.parent for message in messages)
+    key_of: dict[str, str] = {}  # the key of the reply that one was joined with
+    for last in reversed(messages):
+        chain = [last]
+        chars = len(last.text) + len(last.reasoning)
+        while last.role == ASSISTANT and last.key not in key_of:
+            above = by_key.get(chain[-1].parent or "")
+            if above is None or above.role != ASSISTANT or children[above.key] > 1:
+                break
+            chars += len(above.text) + len(above.reasoning) + 2 * len(SEPARATOR)
+            if chars > MAX_IMPORTED_TEXT_CHARS:
+                break
+            chain.append(above)
+            key_of[above.key] = last.key
+        _join(last, chain[::-1])
+    joined = [message for message in messages if message.key not in key_of]
+    return joined, {node: key_of.get(key, key) for node, key in message_of_node.items()}
+
+
+def _join(last: ImportedMessage, chain: list[ImportedMessage]) -> None:
+    if len(chain) < 2:
+        return
+    first = chain[0]
+    last.text = SEPARATOR.join(each.text for each in chain if each.text)
+    last.reasoning = SEPARATOR.join(each.reasoning for each in chain if each.reasoning)
+    last.parent, last.created = first.parent, first.created or last.created
+    last.model = last.model or next((each.model for each in chain if each.model), "")
+    last.citations = list(dict.fromkeys(citation for each in chain for citation in each.citations))
 
 
 def _append_reasoning(before: ReasoningChain | None, text: str) -> ReasoningChain | None:

@@ -69,7 +69,7 @@ def claude(**more: Any) -> ChatFile:
                 "content": [{"type": "text", "text": "Write a poem"}],
                 "sender": "human",
                 "created_at": "2024-05-01T10:00:01.000000Z",
-                "attachments": [{"file_name": "notes.txt", "extracted_content": "…"}],
+                "attachments": [{"file_name": "notes.txt", "extracted_content": ""}],
                 "files": [{"file_name": "notes.txt"}],
             },
             {

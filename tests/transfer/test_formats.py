@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from chat.transfer.formats import conversation_of
-from chat.transfer.formats.open_webui import split_reasoning
+from chat.transfer.formats.details import read
+from chat.transfer.formats.drafts import Draft, Drafts
 from chat.transfer.imported import MAX_IMPORTED_MESSAGES, TEXTLESS_QUESTION, ImportedConversation
 from chat.transfer.problems import ConversationProblem
 from tests.transfer import samples
@@ -19,6 +20,14 @@ def lines(found: ImportedConversation) -> list[tuple[str | None, str, str, str]]
     """Each message as (the text that it follows, role, text, model)."""
     texts = {message.key: message.text for message in found.messages}
     return [(texts.get(each.parent or ""), each.role, each.text, each.model) for each in found.messages]
+
+
+def details_read(content: str) -> tuple[str, str]:
+    draft = Draft(Drafts(), "assistant")
+    read(content, draft)
+    message = draft.message("a")
+    assert message
+    return message.text, message.reasoning
 
 
 def test_of_chatgpt_the_shown_tree_is_read() -> None:
@@ -40,7 +49,7 @@ def test_of_claude_texts_and_thinking_are_read() -> None:
     found = conversation_of(samples.claude())
     poem = "Write a poem"
     assert lines(found) == [(None, "user", poem, ""), (poem, "assistant", "Roses\n\nare red", "")]
-    assert found.messages[1].reasoning == "Rhyme?"
+    assert found.messages[1].reasoning == "Rhyme?\n\n**x**"
     assert (found.leaf, found.attachments) == ("m2", ["notes.txt"])
 
 
@@ -103,10 +112,9 @@ def test_of_chatgpt_sources_are_links_and_the_canvas_is_shown() -> None:
         {"matched_text": mark, "alt": "([Cats](https://cats.example))"}
     ]
     reply["metadata"]["content_references"] += [{"matched_text": " ", "alt": "no"}, {"matched_text": 1}]
-    assert [line[2] for line in lines(conversation_of(sent))[2:]] == [
-        "````python\nprint('```')\n````",
-        "A cat. ([Cats](https://cats.example)) And more.",
-    ]
+    assert lines(conversation_of(sent))[2][2] == (
+        "**cats**\n\n````python\nprint('```')\n````\n\nA cat. ([Cats](https://cats.example)) And more."
+    )
 
 
 def test_of_chatgpt_code_and_short_thoughts_are_read() -> None:
@@ -134,7 +142,10 @@ def test_of_claude_pasted_text_and_artifacts_are_read() -> None:
     ]
     found = conversation_of(sent)
     assert found.messages[0].text == "a long paste"
-    assert found.messages[1].text == "Here:\n\n```python\n1\n```\n\n```html\n<p>\n```\n\n# Note"
+    assert (
+        found.messages[1].text
+        == "Here:\n\n```python\n1\n```\n\n```html\n<p>\n```\n\n```python\n2\n```\n\n# Note"
+    )
     assert found.attachments == ["n.txt"]
 
 
@@ -154,7 +165,7 @@ def test_of_open_webui_a_reply_with_a_text_keeps_it() -> None:
     assert texts["a1"] == "254"
 
 
-def test_open_webui_tools_are_left_out_and_reasoning_is_read() -> None:
+def test_of_open_webui_calls_of_tools_are_kept_with_the_reasoning() -> None:
     sent = samples.open_webui(meta={"tags": ["math", "x" * 41, "a\nb", 1]})
     first, second = (sent["chat"]["history"]["messages"][key] for key in ("a1", "a2"))
     call = (
@@ -166,7 +177,7 @@ def test_open_webui_tools_are_left_out_and_reasoning_is_read() -> None:
         "output": [{"type": "reasoning", "summary": [{"text": "Count."}]}, {"type": "x"}],
     }
     found = conversation_of(sent)
-    assert (found.messages[1].text, found.messages[1].reasoning) == ("Wait.\n254", "")
+    assert (found.messages[1].text, found.messages[1].reasoning) == ("Wait.\n\n254", "**sum**\n\n```\n1\n```")
     assert (found.messages[2].text, found.messages[2].reasoning) == ("255", "Count.")
     assert found.tags == ["math", "a b"]
 
@@ -190,7 +201,7 @@ def test_a_reply_to_nothing_gets_a_question() -> None:
 
 def test_reasoning_that_is_not_closed_is_text() -> None:
     open_ones = '<details type="reasoning">' * 10_000
-    assert split_reasoning(open_ones) == (open_ones, "")
+    assert details_read(open_ones) == (open_ones, "")
 
 
 def test_damaged_characters_are_replaced() -> None:
@@ -247,7 +258,7 @@ def test_quoted_reasoning_takes_linear_time() -> None:
     """A file of 16 MB took minutes."""
     many = '<details type="reasoning">x</details>' * 100_000
     began = time.thread_time()
-    assert split_reasoning(many)[0] == ""
+    assert details_read(many)[0] == ""
     assert time.thread_time() - began < 2
 
 

@@ -50,7 +50,10 @@ def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
         "known": 1,
         "trashed": 0,
         "skipped": {"empty": 1, "invalid": 2},
-        "without": {"attachment": {"count": 4, "names": ["cat.png", "notes.txt", "sum.pdf", "x.png"]}},
+        "without": {
+            "attachment": {"count": 4, "names": ["cat.png", "notes.txt", "sum.pdf", "x.png"]},
+            "tool": {"count": 2, "names": ["web: search()", "web: found"]},
+        },
         "prompts": 0,
         "known_prompts": 0,
         "refused_prompts": 0,

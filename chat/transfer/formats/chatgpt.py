@@ -3,39 +3,54 @@
 OpenAI does not document it. This reader was checked against excerpts of public readers of the export; no real
 export was at hand:
 https://github.com/pionxzh/chatgpt-exporter, https://github.com/mitkury/chatgpt-export-parser
+
+CONTENT has what each type of content is kept as, the lists of tools what their calls are kept as, and
+`marks.py` what the marks of citations are. One turn is a chain of nodes, such as thoughts, a call, its result
+and text; here it is one reply.
 """
 
-import json
-import re
+from collections.abc import Callable
 from typing import Any
 
-from chat.transfer.imported import ImportedConversation, Node, messages_of
+from chat.transfer.imported import ASSISTANT, ImportedConversation, Node, join_replies, messages_of
 
-from . import foreign
+from . import canvas, directives, foreign, marks
+from .drafts import Draft, Drafts
 
+Raw = dict[str, Any]
 SHOWN_RECIPIENTS = ("", "all")  # recipients of messages that are shown; other recipients are tools
-CANVAS = "canmore.create_textdoc"  # recipient of a document in the canvas, beside the conversation
-CANVAS_CODE = "code/"  # prefix of the language in the type of such a document
-# Markers of things that ChatGPT's page draws in a reply, such as sources: private-use characters, alone or in
-# pairs around a name.
-CITATION_MARK = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue20f]")
 CONTEXT = ("user_profile", "user_instructions")  # fields of the custom instructions
+# Tools, by the first part of their names. What the search tools are sent and return is not shown by ChatGPT,
+# and some tools only confirm. The calls and results of any other tool are kept with the reasoning.
+CODE_TOOLS = {"python": "python", "python_user_visible": "python", "container": "bash"}
+SEARCH_TOOLS = ("web", "browser", "file_search", "myfiles_browser", "search", "personal_context")
+CONFIRMING_TOOLS = ("canmore", "bio", "dalle", "image_gen", "t2uay3k", "reply_widget")
+RECORDINGS = (
+    "audio_asset_pointer",
+    "real_time_user_audio_video_asset_pointer",
+    "video_container_asset_pointer",
+)
 
 
-def matches(value: dict[str, Any]) -> bool:
+def matches(value: Raw) -> bool:
     return isinstance(value.get("mapping"), dict)
 
 
-def conversation(value: dict[str, Any]) -> ImportedConversation:
-    attachments: list[str] = []
+def conversation(value: Raw) -> ImportedConversation:
+    drafts, documents = Drafts(), canvas.Canvas(value["mapping"])
     system: list[str] = []
     nodes = []
-    for key, sent in value["mapping"].items():
-        node = foreign.record(sent)
+    raw_nodes = ((foreign.text(key), foreign.record(raw)) for key, raw in value["mapping"].items())
+    for key, parent, node in foreign.in_order(
+        (key, foreign.text(node.get("parent")), node) for key, node in raw_nodes
+    ):
         raw = foreign.record(node.get("message"))
         system += _instructions(raw)
-        nodes.append(_node(foreign.text(key), foreign.text(node.get("parent")), raw, attachments))
-    messages, message_of_node = messages_of(nodes)
+        documents.begin(key, parent)
+        nodes.append(_node(key, parent, raw, drafts, documents))
+    messages, message_of_node = join_replies(*messages_of(nodes))
+    updated = foreign.moment(value.get("update_time"))
+    is_starred = value.get("is_starred") is True or value.get("pinned_time") is not None
     return ImportedConversation(
         source="chatgpt",
         key=foreign.text(value.get("conversation_id")) or foreign.text(value.get("id")),
@@ -45,86 +60,196 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         model=foreign.model(value.get("default_model_slug")),
         system="\n\n".join(dict.fromkeys(system)),
         created=foreign.moment(value.get("create_time")),
-        updated=foreign.moment(value.get("update_time")),
-        archived_at=foreign.moment(value.get("update_time")) if value.get("is_archived") is True else None,
-        attachments=attachments,
+        updated=updated,
+        pinned_at=updated if is_starred else None,
+        archived_at=updated if value.get("is_archived") is True else None,
+        attachments=drafts.files,
+        left_out=drafts.left_out,
     )
 
 
-def _node(key: str, parent: str, raw: dict[str, Any], attachments: list[str]) -> Node:
-    """Return a node, without a message for what ChatGPT does not show either: hidden messages and tools."""
+def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: canvas.Canvas) -> Node:
+    """Return a node, without a message for what ChatGPT does not show either."""
     content, about = foreign.record(raw.get("content")), foreign.record(raw.get("metadata"))
-    role = foreign.record(raw.get("author")).get("role")
-    if content.get("content_type") == "thoughts":
-        raw_thoughts = foreign.records(content.get("thoughts"))
-        thoughts = [foreign.text(each.get("content") or each.get("summary")) for each in raw_thoughts]
-        return Node(key, parent, reasoning="\n\n".join(filter(None, thoughts)))
-    parts = _parts(content)
-    files = foreign.names(foreign.records(about.get("attachments")), "name")
-    # Uploaded images are in the metadata and in the parts, generated ones only in the parts.
-    pictures = [part for part in foreign.records(parts) if "asset_pointer" in part]
-    files += foreign.names(pictures[len(files) :], "name", "content_type")
-    attachments += files
-    hidden = about.get("is_visually_hidden_from_conversation") is True
-    recipient = foreign.text(raw.get("recipient"))
-    if hidden or recipient not in (*SHOWN_RECIPIENTS, CANVAS):
+    author = foreign.record(raw.get("author"))
+    role = author.get("role")
+    draft = drafts.new(ASSISTANT if role in ("tool", None) else role)
+    if not draft.role or content.get("content_type") == "user_editable_context":
         return Node(key, parent)
-    text = _text(content, parts) if recipient in SHOWN_RECIPIENTS else _document(content, parts)
-    if role == "assistant":
-        text = _with_sources(text, foreign.records(about.get("content_references")))
-    shown = foreign.message(
-        key,
-        role,
-        text,
-        has_files=bool(files),
-        model=foreign.model(about.get("model_slug")) if role == "assistant" else "",
-        created=foreign.moment(raw.get("create_time")),
-    )
-    return Node(key, parent, shown)
+    if about.get("is_visually_hidden_from_conversation") is True:
+        if text := foreign.text_in(content):
+            draft.leave_out("hidden", text)
+        return Node(key, parent)
+    recipient = foreign.text(raw.get("recipient"))
+    if role == "tool":
+        _result(draft, foreign.text(author.get("name")) or documents.called(parent), content, about)
+    elif recipient in SHOWN_RECIPIENTS:
+        CONTENT.get(foreign.text(content.get("content_type")), _unknown)(draft, content, about)
+    else:
+        _call(draft, recipient, content, about, documents)
+    draft.quote(foreign.text_in(about.get("targeted_reply")))
+    _files(draft, content, about)
+    if draft.is_reasoning_only:
+        return Node(key, parent, reasoning=draft.reasoning())
+    is_reply = draft.role == ASSISTANT
+    model = foreign.model(about.get("model_slug")) if is_reply else ""
+    return Node(key, parent, draft.message(key, model=model, created=foreign.moment(raw.get("create_time"))))
 
 
-def _text(content: dict[str, Any], parts: list[Any]) -> str:
-    kind = content.get("content_type")
-    if kind == "code":
-        language = foreign.text(content.get("language"))
-        return foreign.code_block(
-            "" if language == "unknown" else language, foreign.text(content.get("text"))
-        )
-    if kind not in ("text", "multimodal_text"):
-        return ""
-    # A spoken part is an object with its transcription.
-    return "\n\n".join(filter(None, (_part(part) for part in parts)))
+def _call(draft: Draft, recipient: str, content: Raw, about: Raw, documents: canvas.Canvas) -> None:
+    """Keep the call of a tool: what it runs, writes into the canvas or remembers."""
+    tool = recipient.partition(".")[0]
+    sent = foreign.text(content.get("text")) or foreign.text_in(content.get("parts"))
+    if recipient in canvas.CALLS:
+        draft.add(documents.shown(recipient, sent, about))
+    elif tool in CODE_TOOLS:
+        draft.code(CODE_TOOLS[tool], _command(sent))
+    elif tool in SEARCH_TOOLS:
+        draft.leave_out("tool", f"{recipient}: {sent}")
+    else:
+        draft.call(recipient, foreign.parsed(sent))
 
 
-def _document(content: dict[str, Any], parts: list[Any]) -> str:
-    """Return the document that a tool call of the canvas creates; "" if the call is not as expected."""
-    sent = foreign.text(content.get("text")) or _text(content, parts)
-    try:
-        raw = foreign.record(json.loads(sent))
-    except (ValueError, RecursionError):
-        return ""
-    text, kind = foreign.text(raw.get("content")), foreign.text(raw.get("type"))
-    if not kind.startswith(CANVAS_CODE):
-        return text
-    return foreign.code_block(kind.removeprefix(CANVAS_CODE), text)
+def _command(sent: str) -> str:
+    """Return the command line that a call of a container holds; other code as it is."""
+    found = foreign.record(foreign.parsed(sent)).get("cmd") if sent.startswith("{") else None
+    return " ".join(map(foreign.text, found)) if isinstance(found, list) else foreign.text(found) or sent
 
 
-def _with_sources(text: str, references: list[dict[str, Any]]) -> str:
-    """Replace the markers by their Markdown alternatives, such as a link to a source; remove the others."""
-    known = {foreign.text(each.get("matched_text")): foreign.text(each.get("alt")) for each in references}
-    return CITATION_MARK.sub(lambda mark: known.get(mark[0], ""), text)
+def _result(draft: Draft, name: str, content: Raw, about: Raw) -> None:
+    """Keep what a tool returned. What the search tools found is kept as sources, where it is cited."""
+    tool = name.partition(".")[0]
+    kind = foreign.text(content.get("content_type"))
+    if kind in SHOWN_RESULTS:
+        CONTENT[kind](draft, content, about)
+    elif tool in CODE_TOOLS:
+        draft.code("", foreign.text_in(content))
+    elif tool in SEARCH_TOOLS:
+        if text := foreign.text_in(content):
+            draft.leave_out("tool", f"{name}: {text}")
+    elif tool not in CONFIRMING_TOOLS and (text := foreign.text_in(content)):
+        draft.result(name, text)
+    report = foreign.parsed(foreign.record(about.get("chatgpt_sdk")).get("widget_state"))
+    if text := foreign.text_in(foreign.record(report).get("report_message")):  # of a deep research
+        draft.add(marks.replaced(text, about, draft))
 
 
-def _parts(content: dict[str, Any]) -> list[Any]:
+def _text(draft: Draft, content: Raw, about: Raw) -> None:
+    for part in _parts(content):
+        # A spoken part is an object with its transcription; those of files are in `_files`.
+        text = foreign.text(part) or foreign.text(foreign.record(part).get("text"))
+        if draft.role == ASSISTANT:
+            text = directives.replaced(marks.replaced(text, about, draft), _letter)
+        if not text and isinstance(part, dict) and not _is_file(part):
+            text = foreign.text_in(part)
+        draft.add(text)
+
+
+def _letter(directive: directives.Directive) -> str:
+    title = directive.attributes.get("subject") or directive.attributes.get("title")
+    return "\n".join([*([f"**{title}**", ""] if title else []), *directive.lines])
+
+
+def _code(draft: Draft, content: Raw, about: Raw) -> None:
+    language = foreign.text(content.get("language"))
+    draft.code("" if language == "unknown" else language, foreign.text(content.get("text")))
+
+
+def _output(draft: Draft, content: Raw, about: Raw) -> None:
+    draft.code("", foreign.text(content.get("text")) or foreign.text(content.get("output_str")))
+    result = foreign.record(about.get("aggregate_result"))
+    for each in foreign.records(result.get("messages")):
+        if each.get("message_type") == "image":
+            draft.picture("", foreign.text(each.get("image_url")))
+
+
+def _thoughts(draft: Draft, content: Raw, about: Raw) -> None:
+    for each in foreign.records(content.get("thoughts")):
+        draft.think(foreign.text(each.get("content") or each.get("summary")))
+
+
+def _recap(draft: Draft, content: Raw, about: Raw) -> None:
+    draft.think(foreign.text(content.get("content")))
+
+
+def _passage(draft: Draft, content: Raw, about: Raw) -> None:
+    title = foreign.text(content.get("title")) or foreign.text(content.get("domain"))
+    draft.cite(title, foreign.text(content.get("url")), foreign.text(content.get("text")))
+
+
+def _browsed(draft: Draft, content: Raw, about: Raw) -> None:
+    """Keep the pages that were opened as sources. The text of a result was never shown."""
+    for each in foreign.records(foreign.record(about.get("_cite_metadata")).get("metadata_list")):
+        marks.cite(each, draft)
+    if text := foreign.text(content.get("result")):
+        draft.leave_out("tool", text)
+
+
+def _error(draft: Draft, content: Raw, about: Raw) -> None:
+    draft.add(": ".join(filter(None, (foreign.text(content.get(name)) for name in ("name", "text")))))
+
+
+def _memory(draft: Draft, content: Raw, about: Raw) -> None:
+    """Name what ChatGPT remembers of other conversations: it was not said in this one."""
+    draft.leave_out("hidden", foreign.text_in(content.get("model_set_context")))
+
+
+def _unknown(draft: Draft, content: Raw, about: Raw) -> None:
+    if text := foreign.text_in(content):
+        draft.add(text)
+    elif content.get("content_type"):
+        draft.leave_out("other", foreign.text(content.get("content_type")))
+
+
+CONTENT: dict[str, Callable[[Draft, Raw, Raw], None]] = {
+    "text": _text,
+    "multimodal_text": _text,
+    "code": _code,
+    "execution_output": _output,
+    "citable_code_output": _output,
+    "thoughts": _thoughts,
+    "reasoning_recap": _recap,
+    "tether_quote": _passage,
+    "sonic_webpage": _passage,
+    "tether_browsing_display": _browsed,
+    "system_error": _error,
+    "model_editable_context": _memory,
+}
+SHOWN_RESULTS = tuple(kind for kind in CONTENT if kind not in ("text", "multimodal_text", "code"))
+
+
+def _files(draft: Draft, content: Raw, about: Raw) -> None:
+    """Keep the files: uploaded ones are in the metadata and the parts, generated ones only in the parts.
+
+    Some exporters write the pictures themselves into the parts.
+    """
+    names = foreign.names(foreign.records(about.get("attachments")), "name")
+    pictures = []
+    for part in filter(_is_file, foreign.records(_parts(content))):
+        kind, source = part.get("content_type"), foreign.text(part.get("asset_pointer"))
+        if kind in RECORDINGS:
+            draft.leave_out("recording", foreign.text(kind))
+        elif draft.role == ASSISTANT:
+            made = foreign.record(foreign.record(part.get("metadata")).get("dalle"))
+            draft.picture(foreign.text(part.get("name")) or foreign.text(made.get("prompt"))[:80], source)
+        elif source.startswith("data:"):
+            draft.picture(names.pop(0) if names else "", source)
+        else:
+            pictures.append(part)
+    for name in names + foreign.names(pictures[len(names) :], "name", "content_type"):
+        draft.lose_file(name)
+
+
+def _is_file(part: Raw) -> bool:
+    return "asset_pointer" in part or part.get("content_type") in RECORDINGS
+
+
+def _parts(content: Raw) -> list[Any]:
     parts = content.get("parts")
     return parts if isinstance(parts, list) else []
 
 
-def _part(part: Any) -> str:
-    return foreign.text(part.get("text")) if isinstance(part, dict) else foreign.text(part)
-
-
-def _instructions(raw: dict[str, Any]) -> list[str]:
+def _instructions(raw: Raw) -> list[str]:
     """Return the parts of the system prompt or of the custom instructions; [] for any other message."""
     content = foreign.record(raw.get("content"))
     if content.get("content_type") == "user_editable_context":

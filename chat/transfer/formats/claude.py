@@ -1,36 +1,58 @@
 """Claude's export: `conversations.json`, a list of conversations with their `chat_messages`.
 
-Anthropic does not document it. This reader was checked against excerpts of a public reader of the export; no
+Anthropic does not document it. This reader was checked against excerpts of public readers of the export; no
 real export was at hand:
-https://github.com/jmorenobl/claude-conversation-extractor
+https://github.com/jmorenobl/claude-conversation-extractor,
+https://github.com/socketteer/Claude-Conversation-Exporter
+
+BLOCKS has what each type of block is kept as, TOOLS the same for the calls of Claude's own tools.
 """
 
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from chat.limits import MAX_TAG_CHARS
 from chat.transfer.imported import ImportedConversation, Node, messages_of
 
 from . import foreign
+from .drafts import MAX_PASTE_CHARS, Draft, Drafts
+from .versions import Document, Documents
 
+Raw = dict[str, Any]
 FILE_KEYS = ("files", "files_v2", "attachments")
-ARTIFACTS = "artifacts"  # the tool that writes documents beside the conversation
 CODE_TYPE = "application/vnd.ant.code"
+MARKDOWN_TYPE = "text/markdown"
+# Older exports have artifacts and reasoning as elements in the text, and a sentence where a tool was called.
+ELEMENT = re.compile(r"<(antArtifact|antThinking)\b([^>]{0,2000})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+PLACEHOLDER = re.compile(r"```\s*This block is not supported on your current device yet\.\s*```")
+UNSEEN = ("token_budget", "flag")  # blocks that show nothing
 
 
-def matches(value: dict[str, Any]) -> bool:
+def matches(value: Raw) -> bool:
     return isinstance(value.get("chat_messages"), list)
 
 
-def conversation(value: dict[str, Any]) -> ImportedConversation:
-    attachments: list[str] = []
-    nodes: list[Node] = []
+def conversation(value: Raw) -> ImportedConversation:
+    drafts, documents = Drafts(), Documents()
+    found: list[tuple[str, str, Raw]] = []
     for place, raw in enumerate(foreign.records(value["chat_messages"])):
         key = foreign.text(raw.get("uuid")) or str(place)
-        before = nodes[-1].key if nodes else ""
+        before = found[-1][0] if found else ""
         # Older exports have no parents: each message follows the one before.
         parent = foreign.text(raw.get("parent_message_uuid")) if "parent_message_uuid" in raw else before
-        nodes.append(_node(key, parent, raw, attachments))
+        found.append((key, parent, raw))
+    last = found[-1][0] if found else ""
+    nodes = []
+    for key, parent, raw in foreign.in_order(found):
+        documents.begin(key, parent)
+        nodes.append(_node(key, parent, raw, drafts, documents))
     messages, message_of_node = messages_of(nodes)
-    current = foreign.text(value.get("current_leaf_message_uuid")) or (nodes[-1].key if nodes else "")
+    current = foreign.text(value.get("current_leaf_message_uuid")) or last
+    updated = foreign.moment(value.get("updated_at"))
+    project = foreign.one_line(foreign.record(value.get("project")).get("name"))
     return ImportedConversation(
         source="claude",
         key=foreign.text(value.get("uuid")),
@@ -39,57 +61,222 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         leaf=message_of_node.get(current, ""),
         model=foreign.model(value.get("model")),
         created=foreign.moment(value.get("created_at")),
-        updated=foreign.moment(value.get("updated_at")),
-        attachments=attachments,
+        updated=updated,
+        pinned_at=updated if value.get("is_starred") is True else None,
+        tags=[project] if 0 < len(project) <= MAX_TAG_CHARS else [],
+        attachments=drafts.files,
+        left_out=drafts.left_out,
     )
 
 
-def _node(key: str, parent: str, raw: dict[str, Any], attachments: list[str]) -> Node:
+def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: Documents) -> Node:
+    draft = drafts.new(raw.get("sender"))
+    reader = _Blocks(draft, documents)
     blocks = foreign.records(raw.get("content"))
-    files = list(dict.fromkeys(_names(raw)))
-    files += [foreign.UNNAMED_ATTACHMENT for block in blocks if block.get("type") in ("image", "document")]
-    attachments += files
-    texts = [_block_text(block) for block in blocks]
-    old = foreign.text(raw.get("text"))  # older exports have no blocks
-    files_sent = foreign.records(raw.get("attachments"))
-    pasted = [foreign.text(each.get("extracted_content")) for each in files_sent if _is_paste(each)]
-    thoughts = [foreign.text(block.get("thinking")) for block in blocks if block.get("type") == "thinking"]
-    shown = foreign.message(
-        key,
-        raw.get("sender"),
-        "\n\n".join(filter(None, [*(texts if any(texts) else [old]), *pasted])),
-        has_files=bool(files),
-        reasoning="\n\n".join(filter(None, thoughts)) if raw.get("sender") == "assistant" else "",
-        created=foreign.moment(raw.get("created_at")),
-    )
-    return Node(key, parent, shown)
+    reader.read(blocks)
+    if not draft.has_text:  # older exports have no blocks
+        text, calls = PLACEHOLDER.subn("", foreign.text(raw.get("text")))
+        reader.text({"text": text})
+        for _ in range(0 if blocks else calls):
+            draft.leave_out("tool", "")
+    _files(draft, raw)
+    return Node(key, parent, draft.message(key, created=foreign.moment(raw.get("created_at"))))
 
 
-def _block_text(block: dict[str, Any]) -> str:
-    """Return the text of a block: of a text block, or of a call of the artifacts tool."""
-    if block.get("type") == "text":
-        return foreign.text(block.get("text"))
-    if block.get("type") != "tool_use" or block.get("name") != ARTIFACTS:
-        return ""
-    sent = foreign.record(block.get("input"))
-    text = foreign.text(sent.get("content"))  # missing in an update, which replaces only a part
-    if not text or sent.get("type") == "text/markdown":
+def _files(draft: Draft, raw: Raw) -> None:
+    """Keep the text that Claude has taken from files, and the names of those without it.
+
+    A long paste is an attachment without a name, and is a part of the text. A file may be in three lists.
+    """
+    files = [each for field in FILE_KEYS for each in foreign.records(raw.get(field))]
+    names = foreign.names(files, "file_name", "name")
+    kept: set[str | tuple[str, str]] = set()
+    for name, each in zip(names, files, strict=True):
+        text = foreign.text(each.get("extracted_content"))
+        if text.strip() and name == foreign.UNNAMED_ATTACHMENT and len(text) <= MAX_PASTE_CHARS:
+            draft.add(text)
+        elif text.strip() and (name, text) not in kept:
+            draft.document("pasted.txt" if name == foreign.UNNAMED_ATTACHMENT else name, text)
+            kept.add((name, text))
+        if text.strip():
+            kept.add(name)
+    for name in dict.fromkeys(names):
+        if name not in kept:
+            draft.lose_file(name)
+
+
+class _Blocks:
+    """The blocks of one message, read in their order."""
+
+    def __init__(self, draft: Draft, documents: Documents) -> None:
+        self._draft, self._documents = draft, documents
+        self._titles: dict[str, str] = {}  # by the addresses that a search found
+
+    def read(self, blocks: list[Raw]) -> None:
+        for block in blocks:
+            BLOCKS.get(foreign.text(block.get("type")), _Blocks.unknown)(self, block)
+
+    def text(self, block: Raw) -> None:
+        text, done = foreign.text(block.get("text")), 0
+        for element in ELEMENT.finditer(text):
+            self._draft.add(text[done : element.start()].strip("\n"))
+            done = element.end()
+            if element[1] == "antThinking":
+                self._draft.think(element[3].strip())
+                continue
+            about = {**dict(ATTRIBUTE.findall(element[2])), "content": element[3].strip("\n")}
+            self.artifact(about | {"id": about.get("identifier", "")})
+        self._draft.add(text[done:] if not done else text[done:].strip("\n"))
+        for citation in foreign.records(block.get("citations")):
+            self._cite(citation | foreign.record(citation.get("details")), "")
+
+    def _cite(self, source: Raw, passage: str) -> None:
+        url = foreign.text(source.get("url"))
+        title = foreign.text(source.get("title")) or self._titles.get(url, "")
+        if not self._titles.get(url):
+            self._draft.cite(title, url, passage)
+        for each in foreign.records(source.get("sources")):
+            self._cite(each, "")
+
+    def thinking(self, block: Raw) -> None:
+        summaries = [foreign.text(each.get("summary")) for each in foreign.records(block.get("summaries"))]
+        self._draft.think(foreign.text(block.get("thinking")) or "\n\n".join(summaries))
+
+    def call(self, block: Raw) -> None:
+        name, sent = foreign.text(block.get("name")), block.get("input")
+        if not isinstance(sent, dict) or name not in TOOLS:
+            self._draft.call(name, sent)
+        else:
+            TOOLS[name](self, sent)
+
+    def artifact(self, sent: Raw) -> None:
+        """Show a document as a call leaves it: created, with a part replaced, or written anew."""
+        key = foreign.text(sent.get("id"))
+        if isinstance(sent.get("old_str"), str) and not foreign.text(sent.get("content")):
+            self._replace(key, sent)
+            return
+        old = self._documents.known(key)
+        title = foreign.text(sent.get("title")) or (old.title if old else "")
+        kind = foreign.text(sent.get("type"))
+        language = _language(kind, foreign.text(sent.get("language"))) if kind or not old else old.language
+        self._show(key, Document(title, language, foreign.text(sent.get("content"))))
+        for citation in foreign.records(sent.get("md_citations")) + foreign.records(sent.get("citations")):
+            self._cite(citation, "")
+
+    def file(self, sent: Raw) -> None:
+        """Show a file that Claude writes with its tools."""
+        path = foreign.text(sent.get("path"))
+        if isinstance(sent.get("old_str"), str):
+            self._replace(path, sent)
+            return
+        extension = path.rpartition("/")[2].rpartition(".")[2].lower()
+        language = None if extension in ("md", "markdown") else extension if "." in path else ""
+        text = foreign.text(sent.get("file_text")) or foreign.text(sent.get("content"))
+        self._show(path, Document(path.rpartition("/")[2], language, text))
+
+    def _show(self, key: str, document: Document) -> None:
+        if document.content.strip():
+            self._draft.add(self._documents.shown(self._documents.write(key, document), ""))
+
+    def _replace(self, key: str, sent: Raw) -> None:
+        old, new = foreign.text(sent.get("old_str")), foreign.text(sent.get("new_str"))
+        changed = self._documents.change(key, partial(_replaced, old=old, new=new))
+        self._draft.add(new if changed is None else self._documents.shown(changed, new))
+
+    def code(self, sent: Raw, language: str, field: str) -> None:
+        self._draft.code(language, foreign.text(sent.get(field)))
+
+    def result(self, block: Raw) -> None:
+        """Keep what a tool returned: sources, the output of code, and with the reasoning anything else."""
+        name = foreign.text(block.get("name"))
+        returned = block.get("content")
+        parts = foreign.records(returned)
+        for part in parts:
+            kind = part.get("type")
+            if kind == "knowledge" or part.get("url"):
+                url, title = foreign.text(part.get("url")), foreign.text(part.get("title"))
+                self._draft.cite(title, url, foreign.text(part.get("text")))
+                self._titles[url] = title
+            elif kind in FILES:
+                FILES[kind](self, part)
+            elif name in OUTPUTS:
+                self._draft.code("", _output(foreign.text_in(part)))
+            elif name not in CONFIRMING and (text := foreign.text_in(part)):
+                self._draft.result(name, text)
+        if isinstance(returned, str) and name not in CONFIRMING:
+            self._draft.result(name, returned)
+
+    def picture(self, block: Raw) -> None:
+        source = foreign.record(block.get("source"))
+        name = foreign.text(block.get("file_name")) or foreign.text(block.get("title"))
+        data = foreign.text(source.get("data")) if source.get("type") == "base64" else ""
+        if data and block.get("type") == "image":
+            self._draft.picture(name, f"data:{foreign.text(source.get('media_type'))};base64,{data}")
+        else:
+            self._draft.lose_file(name or foreign.UNNAMED_ATTACHMENT)
+
+    def resource(self, block: Raw) -> None:
+        name = foreign.text(block.get("name")) or foreign.text(block.get("file_path")).rpartition("/")[2]
+        self._draft.lose_file(name or foreign.UNNAMED_ATTACHMENT)
+
+    def note(self, block: Raw) -> None:
+        self._draft.add(foreign.text(block.get("title")), foreign.text(block.get("text")))
+
+    def nothing(self, block: Raw) -> None:
+        """Pass over a block that shows nothing."""
+
+    def unknown(self, block: Raw) -> None:
+        if text := foreign.text_in(block):
+            self._draft.add(text)
+        else:
+            self._draft.leave_out("other", foreign.text(block.get("type")))
+
+
+Read = Callable[[_Blocks, Raw], None]
+BLOCKS: dict[str, Read] = {
+    "text": _Blocks.text,
+    "thinking": _Blocks.thinking,
+    "tool_use": _Blocks.call,
+    "tool_result": _Blocks.result,
+    "voice_note": _Blocks.note,
+    "image": _Blocks.picture,
+    "document": _Blocks.picture,
+    **dict.fromkeys(UNSEEN, _Blocks.nothing),
+}
+FILES: dict[Any, Read] = {
+    "image": _Blocks.picture,
+    "document": _Blocks.picture,
+    "local_resource": _Blocks.resource,
+}
+TOOLS: dict[str, Read] = {
+    "artifacts": _Blocks.artifact,
+    "create_file": _Blocks.file,
+    "str_replace": _Blocks.file,
+    "repl": partial(_Blocks.code, language="javascript", field="code"),
+    "analysis_tool": partial(_Blocks.code, language="javascript", field="code"),
+    "bash_tool": partial(_Blocks.code, language="bash", field="command"),
+}
+OUTPUTS = ("repl", "analysis_tool", "bash_tool")
+CONFIRMING = ("artifacts", "create_file", "str_replace", "present_files")  # tools that return “OK”
+
+
+def _language(kind: str, language: str) -> str | None:
+    """Return the language of an artifact of this type; None for Markdown."""
+    if kind == MARKDOWN_TYPE:
+        return None
+    return language if kind == CODE_TYPE else kind.rpartition("/")[2].rpartition(".")[2].partition("+")[0]
+
+
+def _replaced(content: str, old: str, new: str) -> str | None:
+    return content.replace(old, new, 1) if old and old in content else None
+
+
+def _output(text: str) -> str:
+    """Return what code has printed, which may be an object of its log and its result."""
+    found = foreign.parsed(text)
+    if not isinstance(found, dict):
         return text
-    kind = foreign.text(sent.get("type"))
-    language = (
-        foreign.text(sent.get("language"))
-        if kind == CODE_TYPE
-        else kind.rpartition("/")[2].rpartition(".")[2]
-    )
-    return foreign.code_block(language, text)
-
-
-def _is_paste(attachment: dict[str, Any]) -> bool:
-    """Return True for a long pasted text, which Claude stores as an attachment without a name."""
-    return not attachment.get("file_name") and bool(attachment.get("extracted_content"))
-
-
-def _names(raw: dict[str, Any]) -> list[str]:
-    """Return the names of a message's files, which are in up to three lists."""
-    files = [each for field in FILE_KEYS for each in foreign.records(raw.get(field)) if not _is_paste(each)]
-    return foreign.names(files, "file_name")
+    names = ("stdout", "stderr", "logs", "result", "output", "error")
+    values = [found.get(name) for name in names]
+    lines = [line for each in values for line in (each if isinstance(each, list) else [each]) if line]
+    return "\n".join(foreign.written(line) for line in lines) or text

@@ -1,13 +1,19 @@
 """Readers for values in other chats' files. A value of an unexpected type counts as missing."""
 
+import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from chat.limits import MAX_MODEL_CHARS
-from chat.transfer.imported import ASSISTANT, TEXTLESS_QUESTION, USER, ImportedMessage
+from chat.limits import MAX_MODEL_CHARS, MAX_URL_CHARS
+from chat.rendering.links import is_web_address
+from chat.transfer.imported import ASSISTANT, USER
+from chat.wire import strict_json
 from chat.wire.text import sanitize
+
+T = TypeVar("T")
 
 MILLISECONDS = 1e11  # a larger number of seconds would be after the year 5000
 ROLE_OF_AUTHOR = {
@@ -18,6 +24,19 @@ ROLE_OF_AUTHOR = {
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
 BACKTICKS = re.compile("`{3,}")
 UNNAMED_ATTACHMENT = "?"  # shown for an attachment without a name
+TEXT_FIELDS = (
+    "text",
+    "value",
+    "content",
+    "parts",
+    "result",
+    "output",
+    "summary",
+    "message",
+    "title",
+    "caption",
+)
+MAX_UNKNOWN_DEPTH = 6
 
 
 def text(value: Any) -> str:
@@ -66,13 +85,69 @@ def code_block(language: str, code: str) -> str:
     return f"{fence}{NOT_IN_LANGUAGE.sub('', language)}\n{code}\n{fence}"
 
 
-def message(
-    key: str, role: Any, content: str, *, has_files: bool = False, **more: Any
-) -> ImportedMessage | None:
-    """Return a message; None if its role is not imported, or it has neither text nor files."""
-    known = ROLE_OF_AUTHOR.get(role) if isinstance(role, str) else None
-    if known is None or not (content.strip() or has_files):
-        return None
-    if not content.strip() and known == USER:
-        content = TEXTLESS_QUESTION
-    return ImportedMessage(key, None, known, content, **more)
+def one_line(value: Any) -> str:
+    return " ".join(text(value).split())
+
+
+def address(value: Any) -> str:
+    """Return an http or https address; "" for anything else."""
+    found = text(value).strip()
+    return found if len(found) <= MAX_URL_CHARS and is_web_address(found) else ""
+
+
+def link(words: str, url: Any) -> str:
+    """Return a Markdown link; only its words without an address, and the host in place of missing words."""
+    words, found = one_line(words), address(url)
+    if not found:
+        return words
+    words = (words or urlsplit(found).netloc).replace("[", r"\[").replace("]", r"\]")
+    return f"[{words}](<{found}>)" if set(found) & set("()<>") else f"[{words}]({found})"
+
+
+def quoted(passage: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in passage.strip().splitlines())
+
+
+def written(value: Any) -> str:
+    """Return a value as text: a string as it is, others as JSON."""
+    if value is None or isinstance(value, str):
+        return text(value)
+    try:
+        return text(json.dumps(value, ensure_ascii=False, indent=2))
+    except (ValueError, RecursionError):
+        return ""
+
+
+def parsed(value: Any) -> Any:
+    """Return what a string of JSON holds; another value, or another string, as it is."""
+    try:
+        return strict_json.loads(value.encode()) if isinstance(value, str) else value
+    except (strict_json.InvalidJSON, UnicodeEncodeError):
+        return value
+
+
+def text_in(value: Any, depth: int = MAX_UNKNOWN_DEPTH) -> str:
+    """Return the text of a block of an unknown kind, where such blocks have it."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list) and depth:
+        return "\n\n".join(filter(None, (text_in(each, depth - 1) for each in value)))
+    if isinstance(value, dict) and depth:
+        found = (text_in(value.get(name), depth - 1) for name in TEXT_FIELDS)
+        return next((each for each in found if each.strip()), "")
+    return ""
+
+
+def in_order(nodes: Iterable[tuple[str, str, T]]) -> list[tuple[str, str, T]]:
+    """Return (key, parent's key, value) of each node, parents first. Those in a loop are the last."""
+    children: dict[str, list[tuple[str, str, T]]] = {}
+    every = list(nodes)
+    keys = {key for key, _, _ in every}
+    for node in every:
+        children.setdefault(node[1] if node[1] in keys else "", []).append(node)
+    found: list[tuple[str, str, T]] = []
+    pending = children.pop("", [])[::-1]
+    while pending:
+        found.append(pending.pop())
+        pending += children.pop(found[-1][0], [])[::-1]
+    return [*found, *(node for several in children.values() for node in several)]

@@ -1,43 +1,83 @@
 """LibreChat's export of one conversation: its messages flat, or as a tree with `children`.
 
 https://github.com/danny-avila/LibreChat/blob/main/client/src/hooks/Conversations/useExportConversation.ts
+https://github.com/danny-avila/LibreChat/blob/main/packages/data-provider/src/types/assistants.ts (the parts)
+https://github.com/danny-avila/LibreChat/blob/main/client/src/utils/citations.ts
+
+PARTS has what each type of part is kept as, DIRECTIVES the same for the directives in a text.
 """
 
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from chat.transfer.imported import MAX_NODES, ImportedConversation, Node, messages_of
+from chat.limits import MAX_REASON_CHARS, MAX_TAG_CHARS
+from chat.transfer.imported import ASSISTANT, MAX_NODES, USER, ImportedConversation, Node, messages_of
 from chat.transfer.problems import ConversationProblem
 
-from . import foreign
+from . import details, directives, foreign, marks
+from .drafts import Draft, Drafts
+from .versions import Document
 
-TEXT_TYPES = ("text", "error")
+Raw = dict[str, Any]
 RATING_OF_NAME = {"thumbsUp": True, "thumbsDown": False}
+# Marks of citations: characters for private use, or their escapes as text. Several can stand in one group.
+PRIVATE = r"(?:\\ue20[0-46]|[\ue200-\ue204\ue206])"
+CITATION = re.compile(
+    rf"(?P<space>[ ]?){PRIVATE}+turn(?P<turn>[0-9]{{1,6}})(?P<kind>search|image|news|video|ref|file)"
+    rf"(?P<place>[0-9]{{1,6}})(?={PRIVATE}|\b)|{PRIVATE}"
+)
+# Where the sources of each kind of citation are, in the attachment that a search leaves.
+RESULTS_OF_KIND = {
+    "search": "organic",
+    "news": "topStories",
+    "image": "images",
+    "video": "videos",
+    "ref": "references",
+    "file": "sources",
+}
+SEARCHES = ("web_search", "file_search")  # types of attachments that hold sources
+LANGUAGES = {
+    "text/html": "html",
+    "application/vnd.react": "jsx",
+    "application/vnd.mermaid": "mermaid",
+    "application/vnd.code-html": "html",
+    "image/svg+xml": "svg",
+}
+MARKDOWN = ("text/markdown", "text/md", "text/plain")
+Sources = dict[tuple[str, str, int], Raw]  # {(turn, kind, place): source}
 
 
-def matches(value: dict[str, Any]) -> bool:
+def matches(value: Raw) -> bool:
     tree = value.get("messagesTree", value.get("messages"))
     return "conversationId" in value and isinstance(tree, list)
 
 
-def conversation(value: dict[str, Any]) -> ImportedConversation:
-    attachments: list[str] = []
-    nodes = [_node(raw, parent, attachments) for raw, parent in _flat(value)]
+def conversation(value: Raw) -> ImportedConversation:
+    drafts = Drafts()
+    nodes = [_node(raw, parent, drafts) for raw, parent in _flat(value)]
     messages, _ = messages_of(nodes)
     options = foreign.record(value.get("options"))
+    systems = (foreign.text(options.get(name)) for name in ("promptPrefix", "system", "instructions"))
+    tags = value.get("tags") or options.get("tags")
+    names = [foreign.one_line(tag) for tag in tags] if isinstance(tags, list) else []
     return ImportedConversation(
         source="librechat",
         key=foreign.text(value.get("conversationId")),
         title=foreign.text(value.get("title")),
         messages=messages,
         model=foreign.model(options.get("model")),
-        system=foreign.text(options.get("promptPrefix")) or foreign.text(options.get("system")),
-        attachments=attachments,
+        system=next(filter(None, systems), ""),
+        tags=[name for name in names if 0 < len(name) <= MAX_TAG_CHARS],
+        attachments=drafts.files,
+        left_out=drafts.left_out,
     )
 
 
-def _flat(value: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+def _flat(value: Raw) -> list[tuple[Raw, str]]:
     """Return each message with its parent's id: of the message around it, else of `parentMessageId`."""
-    found: list[tuple[dict[str, Any], str]] = []
+    found: list[tuple[Raw, str]] = []
     tree = value["messagesTree"] if "messagesTree" in value else value["messages"]
     pending = [(raw, "") for raw in reversed(foreign.records(tree))]
     while pending:
@@ -50,40 +90,171 @@ def _flat(value: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     return found
 
 
-def _node(raw: dict[str, Any], parent: str, attachments: list[str]) -> Node:
+def _node(raw: Raw, parent: str, drafts: Drafts) -> Node:
     key = foreign.text(raw.get("messageId"))
-    files = foreign.records(raw.get("files")) + foreign.records(raw.get("attachments"))
-    files += [part for part in foreign.records(raw.get("content")) if part.get("type") == "image_file"]
-    attachments += foreign.names(files, "filename", "type")
-    is_question = raw.get("isCreatedByUser") is True
-    text, reasoning = _texts(raw)
-    rating = foreign.record(raw.get("feedback")).get("rating")
-    thumb = RATING_OF_NAME.get(rating) if isinstance(rating, str) and not is_question else None
-    shown = foreign.message(
-        key,
-        "user" if is_question else "assistant",
-        text,
-        has_files=bool(files),
-        reasoning="" if is_question else reasoning,
-        model="" if is_question else foreign.model(raw.get("model")),
-        created=foreign.moment(raw.get("createdAt")),
-        feedback=None if thumb is None else (thumb, ""),
-    )
-    return Node(key, parent, shown)
+    draft = drafts.new(USER if raw.get("isCreatedByUser") is True else ASSISTANT)
+    sources: Sources = {}
+    for each in foreign.records(raw.get("attachments")):
+        _attachment(draft, each, sources)
+    content = raw.get("content")
+    for part in content if isinstance(content, list) else [content]:
+        part = {"type": "text", "text": part} if isinstance(part, str) else foreign.record(part)
+        if part:
+            PARTS.get(foreign.text(part.get("type")), _unknown)(draft, part, sources)
+    if not draft.has_text:
+        _text(draft, raw, sources)
+    quotes = raw.get("quotes")
+    for passage in quotes[::-1] if isinstance(quotes, list) else ():
+        draft.quote(foreign.text_in(passage))
+    for each in foreign.records(raw.get("files")):
+        _file(draft, each)
+    about: Raw = {"created": foreign.moment(raw.get("createdAt"))}
+    if draft.role == ASSISTANT:
+        about |= {"model": foreign.model(raw.get("model")), "feedback": _feedback(raw)}
+    return Node(key, parent, draft.message(key, **about))
 
 
-def _texts(raw: dict[str, Any]) -> tuple[str, str]:
-    """Return (text, reasoning) from the parts of `content`; if they have no text, from `text`."""
-    parts = foreign.records(raw.get("content"))
-    texts = [
-        _value(part.get("text") or part.get("error")) for part in parts if part.get("type") in TEXT_TYPES
-    ]
-    thoughts = [_value(part.get("think")) for part in parts if part.get("type") == "think"]
-    return (
-        "\n\n".join(filter(None, texts)) or foreign.text(raw.get("text")),
-        "\n\n".join(filter(None, thoughts)),
+def _feedback(raw: Raw) -> tuple[bool, str] | None:
+    found = foreign.record(raw.get("feedback"))
+    rating, tag = found.get("rating"), found.get("tag")
+    thumb = RATING_OF_NAME.get(rating) if isinstance(rating, str) else None
+    said = (
+        foreign.text(tag) or foreign.text(foreign.record(tag).get("key")),
+        foreign.text(found.get("text")),
     )
+    return None if thumb is None else (thumb, "\n".join(filter(None, said))[:MAX_REASON_CHARS])
+
+
+def _text(draft: Draft, part: Raw, sources: Sources) -> None:
+    text = _value(part.get("text"))
+    if draft.role == ASSISTANT:
+        text = CITATION.sub(partial(_link, sources=sources, draft=draft), text)
+        text = directives.replaced(text, partial(_shown, draft=draft))
+    draft.add(text)
 
 
 def _value(part: Any) -> str:
     return foreign.text(part.get("value")) if isinstance(part, dict) else foreign.text(part)
+
+
+def _link(mark: re.Match[str], sources: Sources, draft: Draft) -> str:
+    """Return what stands for a mark: a link to its source; nothing for a source that the file lacks."""
+    if mark["kind"] is None:
+        return ""
+    source = sources.get((mark["turn"], mark["kind"], int(mark["place"])))
+    if source is None:
+        draft.leave_out("source", f"turn{mark['turn']}{mark['kind']}{mark['place']}")
+        return ""
+    marks.cite(source, draft)
+    return f" ({foreign.link(marks.first(source, marks.NAMES), marks.first(source, marks.ADDRESSES))})"
+
+
+def _shown(directive: directives.Directive, draft: Draft) -> str:
+    """Return what a reply shows of a directive: an artifact, or the lines of an unknown one."""
+    if directive.name == "thinking":
+        draft.think("\n".join(directive.lines).strip())
+        return ""
+    title = directive.attributes.get("title", "")
+    if directive.name != "artifact":
+        return "\n".join([*([f"**{title}**", ""] if title else []), *directive.lines])
+    kind = directive.attributes.get("type", "")
+    language, content = directive.without_fence()
+    shown = None if kind in MARKDOWN else language or LANGUAGES.get(kind, kind.rpartition("/")[2])
+    return "\n" + Document(title, shown, content).shown() + "\n"
+
+
+def _error(draft: Draft, part: Raw, sources: Sources) -> None:
+    draft.add(_value(part.get("error")) or _value(part.get("text")))
+
+
+def _think(draft: Draft, part: Raw, sources: Sources) -> None:
+    draft.think(_value(part.get("think")))
+
+
+def _call(draft: Draft, part: Raw, sources: Sources) -> None:
+    """Keep the call of a tool: code and what it printed, any other call with the reasoning."""
+    call = foreign.record(part.get("tool_call"))
+    if interpreted := foreign.record(call.get("code_interpreter")):
+        draft.code("python", foreign.text(interpreted.get("input")))
+        for each in foreign.records(interpreted.get("outputs")):
+            draft.code("", foreign.text(each.get("logs")))
+            if picture := foreign.record(each.get("image")):
+                _file(draft, picture)
+        return
+    called = foreign.record(call.get("function")) or call
+    name = foreign.text(called.get("name")) or foreign.text(call.get("type"))
+    sent = foreign.parsed(called.get("args", called.get("arguments")))
+    if isinstance(sent, dict) and isinstance(sent.get("code"), str):
+        draft.code(foreign.text(sent.get("lang")), foreign.text(sent["code"]))
+        draft.code("", details.printed(called.get("output")))
+    else:
+        draft.call(name, sent)
+        draft.result(name, called.get("output"))
+
+
+def _picture(draft: Draft, part: Raw, sources: Sources) -> None:
+    """Keep a picture: of a file that the export only names, or of an address."""
+    file = foreign.record(part.get("image_file"))
+    url = part.get("image_url")
+    url = foreign.text(url) or foreign.text(foreign.record(url).get("url"))
+    if url:
+        draft.picture(foreign.text(part.get("filename")), url)
+    else:
+        _file(draft, {"type": "image_file"} | part | file)
+
+
+def _recording(draft: Draft, part: Raw, sources: Sources) -> None:
+    draft.leave_out("recording", foreign.text(part.get("type")))
+
+
+def _summary(draft: Draft, part: Raw, sources: Sources) -> None:
+    draft.think(foreign.text_in({name: each for name, each in part.items() if name != "type"}))
+
+
+def _nothing(draft: Draft, part: Raw, sources: Sources) -> None:
+    """Pass over a part that shows only which agent goes on."""
+
+
+def _unknown(draft: Draft, part: Raw, sources: Sources) -> None:
+    if text := foreign.text_in(part):
+        draft.add(text)
+    else:
+        draft.leave_out("other", foreign.text(part.get("type")))
+
+
+PARTS: dict[str, Callable[[Draft, Raw, Sources], None]] = {
+    "text": _text,
+    "error": _error,
+    "think": _think,
+    "tool_call": _call,
+    "image_file": _picture,
+    "image_url": _picture,
+    "input_audio": _recording,
+    "video_url": _recording,
+    "summary": _summary,
+    "agent_update": _nothing,
+}
+
+
+def _attachment(draft: Draft, found: Raw, sources: Sources) -> None:
+    """Note the sources that a search found, or keep the file that a tool has made."""
+    kind = foreign.text(found.get("type"))
+    search = foreign.record(found.get(kind)) if kind in SEARCHES else {}
+    turn = search.get("turn", 0)
+    for name, field in RESULTS_OF_KIND.items():
+        for place, source in enumerate(foreign.records(search.get(field))):
+            source = source | ({"title": source.get("fileName"), "type": "file"} if name == "file" else {})
+            sources[str(turn), name, place] = source
+    if kind == "memory":
+        draft.call(kind, found.get(kind))
+    elif kind not in SEARCHES:
+        _file(draft, found)
+
+
+def _file(draft: Draft, file: Raw) -> None:
+    """Attach the text of a file, where the export has it; name any other file."""
+    (name,) = foreign.names([file], "filename", "type")
+    if text := foreign.text(file.get("text")):
+        draft.document(name, text)
+    else:
+        draft.lose_file(name)

@@ -1,37 +1,41 @@
 """Open WebUI's export: a list of chats, whose `chat.history` is a tree of messages by their ids.
 
 https://github.com/open-webui/open-webui/blob/main/src/lib/components/chat/Settings/DataControls.svelte
+https://github.com/open-webui/open-webui/blob/main/backend/open_webui/utils/middleware.py (`serialize_output`)
+
+`details.py` has what each type of `details` element in a reply is kept as, ITEMS the same for `output`, where
+newer versions have it.
 """
 
-import html
-import re
+from collections.abc import Callable
 from typing import Any
 
-from chat.limits import MAX_TAG_CHARS
-from chat.transfer.imported import ImportedConversation, Node, messages_of
+from chat.limits import MAX_REASON_CHARS, MAX_TAG_CHARS
+from chat.transfer.imported import ASSISTANT, ImportedConversation, Node, messages_of
 
-from . import foreign
+from . import details, foreign
+from .drafts import Draft, Drafts
 
-REASONING_START, REASONING_END = '<details type="reasoning"', "</details>"
-OPENING = re.compile('<details type="(?:reasoning|tool_calls)"')
-SUMMARY = re.compile(r"<summary>[^<]{0,200}</summary>")
+Raw = dict[str, Any]
 MAX_TAGS = 50
 RATING_OF_NUMBER = {1: True, -1: False}
 
 
-def matches(value: dict[str, Any]) -> bool:
-    return isinstance(_history(value).get("messages"), dict)
+def matches(value: Raw) -> bool:
+    return bool(_messages(value)) or isinstance(_history(value).get("messages"), dict)
 
 
-def conversation(value: dict[str, Any]) -> ImportedConversation:
+def conversation(value: Raw) -> ImportedConversation:
     chat, history = _chat(value), _history(value)
-    attachments: list[str] = []
-    nodes = [
-        _node(foreign.text(key), foreign.record(raw), attachments) for key, raw in history["messages"].items()
-    ]
+    drafts = Drafts()
+    nodes: list[Node] = []
+    for key, raw in _messages(value):
+        nodes += _nodes(key, raw, drafts)
     messages, message_of_node = messages_of(nodes)
     models = chat.get("models") if isinstance(chat.get("models"), list) else []
     updated = foreign.moment(value.get("updated_at"))
+    of_chat = foreign.names(map(_file, foreign.records(chat.get("files"))), "name", "filename")
+    drafts.files += [name for name in of_chat if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}]
     return ImportedConversation(
         source="open_webui",
         key=foreign.text(value.get("id")) or foreign.text(chat.get("id")),
@@ -45,83 +49,190 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         updated=updated,
         pinned_at=updated if value.get("pinned") is True else None,
         archived_at=updated if value.get("archived") is True else None,
-        tags=_tags(value),
-        attachments=attachments,
+        tags=_tags(value, chat),
+        attachments=drafts.files,
+        left_out=drafts.left_out,
     )
 
 
-def _tags(value: dict[str, Any]) -> list[str]:
+def _tags(value: Raw, chat: Raw) -> list[str]:
     """Return the tags with their white space collapsed, without those that are too long here."""
-    found = foreign.record(value.get("meta")).get("tags")
-    names = [" ".join(foreign.text(name).split()) for name in found] if isinstance(found, list) else []
+    found = foreign.record(value.get("meta")).get("tags") or chat.get("tags")
+    names = [foreign.one_line(name) for name in found] if isinstance(found, list) else []
     return [name for name in names[:MAX_TAGS] if 0 < len(name) <= MAX_TAG_CHARS]
 
 
-def _chat(value: dict[str, Any]) -> dict[str, Any]:
+def _chat(value: Raw) -> Raw:
     """Return the chat itself: newer exports wrap it in its database row, older ones do not."""
     return value["chat"] if isinstance(value.get("chat"), dict) else value
 
 
-def _history(value: dict[str, Any]) -> dict[str, Any]:
+def _history(value: Raw) -> Raw:
     return foreign.record(_chat(value).get("history"))
 
 
-def _node(key: str, raw: dict[str, Any], attachments: list[str]) -> Node:
-    files = [{**each, **foreign.record(each.get("file"))} for each in foreign.records(raw.get("files"))]
-    attachments += foreign.names(files, "name", "filename", "type")
-    role = raw.get("role")
-    content, reasoning = foreign.text(raw.get("content")), ""
-    if role == "assistant":
-        content, reasoning = split_reasoning(content)
-        reasoning = reasoning or _thoughts(raw)
-        content = content if content.strip() else _error(raw) or content
-    rating = foreign.record(raw.get("annotation")).get("rating")
-    thumb = RATING_OF_NUMBER.get(rating) if isinstance(rating, int) and role == "assistant" else None
-    shown = foreign.message(
-        key,
-        role,
-        content,
-        has_files=bool(files),
-        reasoning=reasoning,
-        model=foreign.model(raw.get("model")) if role == "assistant" else "",
-        created=foreign.moment(raw.get("timestamp")),
-        feedback=None if thumb is None else (thumb, ""),
-    )
-    return Node(key, foreign.text(raw.get("parentId")), shown)
+def _messages(value: Raw) -> list[tuple[str, Raw]]:
+    """Return the messages by their ids. The oldest exports have no tree, only a list."""
+    found = _history(value).get("messages")
+    if isinstance(found, dict):
+        return [(foreign.text(key), foreign.record(raw)) for key, raw in found.items()]
+    listed = foreign.records(_chat(value).get("messages")) if "models" in _chat(value) else []
+    chain: list[tuple[str, Raw]] = []
+    for place, raw in enumerate(listed):
+        before = chain[-1][0] if chain else None
+        chain.append((foreign.text(raw.get("id")) or str(place), {"parentId": before, **raw}))
+    return chain
 
 
-def _error(raw: dict[str, Any]) -> str:
-    """Return the error of a reply that failed: an object with `content`, or a string; "" if there is none."""
+def _nodes(key: str, raw: Raw, drafts: Drafts) -> list[Node]:
+    """Return the message, and the reply that several models’ replies were merged into as a version of it."""
+    parent = foreign.text(raw.get("parentId"))
+    draft = drafts.new(raw.get("role"))
+    content = raw.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    for part in foreign.records(parts):
+        _part(draft, part)
+    if draft.role == ASSISTANT:
+        _read_output(draft, raw)
+    for each in foreign.records(raw.get("code_executions")):
+        _executed(draft, each)
+    for each in foreign.records(raw.get("sources")) + foreign.records(raw.get("citations")):
+        _cite(draft, each)
+    for each in foreign.records(raw.get("files")):
+        _keep_file(draft, each)
+    images = raw.get("images")
+    for image in images if isinstance(images, list) else ():
+        draft.picture("", foreign.text(image) or foreign.text(foreign.record(image).get("url")))
+    message = draft.message(key, **_about(raw, draft.role))
+    merged = foreign.record(raw.get("merged"))
+    version = drafts.new(ASSISTANT)
+    version.add(foreign.text(merged.get("content")))
+    more = version.message(f"{key} merged", created=message.created if message else None)
+    return [Node(key, parent, message), *([Node(f"{key} merged", parent, more)] if more else [])]
+
+
+def _about(raw: Raw, role: str) -> Raw:
+    """Return the fields of a message beside its content."""
+    about: Raw = {"created": foreign.moment(raw.get("timestamp"))}
+    if role != ASSISTANT:
+        return about
+    annotation = foreign.record(raw.get("annotation"))
+    rating = annotation.get("rating")
+    thumb = RATING_OF_NUMBER.get(rating) if isinstance(rating, int) else None
+    said = (foreign.text(annotation.get(name)).strip() for name in ("reason", "comment"))
+    reason = "\n".join(filter(None, said))[:MAX_REASON_CHARS]
+    return about | {
+        "model": foreign.model(raw.get("model")),
+        "feedback": None if thumb is None else (thumb, reason),
+    }
+
+
+def _part(draft: Draft, part: Raw) -> None:
+    """Keep a part of the content, which is one text in most exports."""
+    image = part.get("image_url")
+    if image is not None:
+        url = foreign.text(image) or foreign.text(foreign.record(image).get("url"))
+        draft.picture(foreign.text(part.get("name")), url)
+    elif text := foreign.text_in(part):
+        if draft.role == ASSISTANT:
+            details.read(text, draft)
+        else:
+            draft.add(text)
+    elif part.get("type") != "text":
+        draft.leave_out("other", foreign.text(part.get("type")))
+
+
+def _read_output(draft: Draft, raw: Raw) -> None:
+    """Keep what only `output` has; and of a reply without any text, its error."""
+    items = foreign.records(raw.get("output"))
+    has_text, has_elements = draft.has_text, details.has_elements(foreign.text(raw.get("content")))
+    for item in items:
+        kind = foreign.text(item.get("type"))
+        if has_elements or (kind == "message" and has_text):
+            continue
+        ITEMS.get(kind, _unknown)(draft, item)
     error = raw.get("error")
-    return foreign.text(error.get("content")) if isinstance(error, dict) else foreign.text(error)
+    if not draft.has_text:
+        draft.add(foreign.text_in(error))
 
 
-def _thoughts(raw: dict[str, Any]) -> str:
-    """Return the reasoning of a reply in newer exports, where it is an item of `output`."""
-    items = [each for each in foreign.records(raw.get("output")) if each.get("type") == "reasoning"]
-    parts = [part for item in items for part in foreign.records(item.get("summary") or item.get("content"))]
-    return "\n\n".join(filter(None, (foreign.text(part.get("text")) for part in parts)))
+def _message(draft: Draft, item: Raw) -> None:
+    draft.add(foreign.text_in(item.get("content")))
 
 
-def split_reasoning(content: str) -> tuple[str, str]:
-    """Return (text, reasoning) of a reply whose reasoning is quoted in `details` elements.
+def _reasoning(draft: Draft, item: Raw) -> None:
+    draft.think(foreign.text_in(item.get("summary") or item.get("content")))
 
-    The `details` elements of tool calls are left out.
-    """
-    text, reasoning = [], []
-    done = 0  # end of the part that is processed; copying the rest for each element would take quadratic time
-    while found := OPENING.search(content, done):
-        start = found.start()
-        end = content.find(REASONING_END, start)
-        if end < 0:
-            break
-        text.append(content[done:start])
-        _, _, body = content[start:end].partition(">")
-        lines = html.unescape(SUMMARY.sub("", body, count=1)).strip().splitlines()
-        if found[0] == REASONING_START:
-            reasoning.append("\n".join(line.removeprefix(">").removeprefix(" ") for line in lines))
-        done = end + len(REASONING_END)
-        while content.startswith("\n", done):
-            done += 1
-    text.append(content[done:])
-    return "".join(text), "\n\n".join(filter(None, reasoning))
+
+def _call(draft: Draft, item: Raw) -> None:
+    draft.call(foreign.text(item.get("name")), foreign.parsed(item.get("arguments")))
+
+
+def _returned(draft: Draft, item: Raw) -> None:
+    draft.result(foreign.text(item.get("name")), foreign.text_in(item.get("output")))
+    for each in foreign.records(item.get("files")):
+        _keep_file(draft, each)
+
+
+def _interpreted(draft: Draft, item: Raw) -> None:
+    draft.code(foreign.text(item.get("lang")) or "python", foreign.text(item.get("code")))
+    draft.code("", details.printed(item.get("output")))
+
+
+def _unknown(draft: Draft, item: Raw) -> None:
+    if text := foreign.text_in(item):
+        draft.think(text)
+
+
+ITEMS: dict[str, Callable[[Draft, Raw], None]] = {
+    "message": _message,
+    "reasoning": _reasoning,
+    "function_call": _call,
+    "function_call_output": _returned,
+    "open_webui:code_interpreter": _interpreted,
+}
+
+
+def _executed(draft: Draft, execution: Raw) -> None:
+    """Keep code that was run from a reply, unless the reply shows it already."""
+    result = foreign.record(execution.get("result"))
+    draft.code(foreign.text(execution.get("language")), foreign.text(execution.get("code")))
+    draft.code("", details.printed(result))
+    for each in foreign.records(result.get("files")):
+        draft.picture(foreign.text(each.get("name")), foreign.text(each.get("url")))
+
+
+def _cite(draft: Draft, found: Raw) -> None:
+    """Keep the passages of a source; the marks [1], [2] count the sources in this order."""
+    source = foreign.record(found.get("source"))
+    passages = found.get("document")
+    about = found.get("metadata")
+    about = about if isinstance(about, list) else []
+    for place, passage in enumerate(passages if isinstance(passages, list) and passages else [""]):
+        metadata = foreign.record(about[place]) if place < len(about) else {}
+        urls = (metadata.get("source"), metadata.get("url"), source.get("url"), source.get("id"))
+        url = next((each for each in map(foreign.address, urls) if each), "")
+        names = (metadata.get("title"), source.get("name"), metadata.get("name"), metadata.get("source"))
+        title = next((each for each in map(foreign.one_line, names) if each), "")
+        page = metadata.get("page")
+        number = page + 1 if isinstance(page, int) and not isinstance(page, bool) and 0 <= page < 1e5 else 0
+        draft.cite(title, url, foreign.text(passage), number)
+
+
+def _file(each: Raw) -> Raw:
+    """Return a file's fields, which are in two places."""
+    return {**each, **foreign.record(each.get("file"))}
+
+
+def _keep_file(draft: Draft, each: Raw) -> None:
+    """Attach a picture that is in the export, or the text of a document; name any other file."""
+    file = _file(each)
+    (name,) = foreign.names([file], "name", "filename", "type")
+    text = foreign.text(foreign.record(file.get("data")).get("content"))
+    text = text or foreign.text(file.get("content")) or foreign.text_in(file.get("docs"))
+    if file.get("type") == "image":
+        draft.picture(foreign.text(file.get("name")), foreign.text(file.get("url")))
+    elif text.strip():
+        draft.document(name, text)
+    else:
+        draft.lose_file(name)

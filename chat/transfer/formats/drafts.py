@@ -1,0 +1,178 @@
+"""A message of another chat while its blocks are read: what is kept of it, and what is left out by name."""
+
+from collections import defaultdict
+from typing import Any
+
+from chat.limits import (
+    MAX_ALT_CHARS,
+    MAX_CITATION_TITLE_CHARS,
+    MAX_CITATIONS,
+    MAX_FILE_NAME_CHARS,
+    MAX_PASSAGE_CHARS,
+)
+from chat.transfer.imported import (
+    TEXTLESS_QUESTION,
+    USER,
+    ImportedAttachment,
+    ImportedCitation,
+    ImportedMessage,
+)
+
+from . import foreign, pictures
+
+MAX_TOOL_CHARS = 20_000  # of what a tool was sent, or returned
+MAX_LOST_NAME_CHARS = 100
+MAX_PASTE_CHARS = 100_000  # a longer paste becomes a document
+CUT = "…"
+ROLE_OF_AUTHOR = foreign.ROLE_OF_AUTHOR
+
+
+class Drafts:
+    """The drafts of one conversation, and what is left out of it: `files`, and {kind: names} of the rest."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.seen: set[str] = set()  # names of all files
+        self.left_out: defaultdict[str, list[str]] = defaultdict(list)
+
+    def new(self, role: Any) -> "Draft":
+        return Draft(self, ROLE_OF_AUTHOR.get(role, "") if isinstance(role, str) else "")
+
+
+class Draft:
+    """A message whose blocks are read in their order. `role` is "" for one that is not imported."""
+
+    def __init__(self, drafts: Drafts, role: str) -> None:
+        self._drafts, self.role = drafts, role
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._attachments: list[ImportedAttachment] = []
+        self._citations: dict[ImportedCitation, None] = {}
+        self._has_lost_files = False
+
+    def add(self, *texts: str) -> None:
+        self._texts += [text for text in texts if text.strip()]
+
+    def quote(self, passage: str) -> None:
+        """Show a passage that the message is about, above all of its text."""
+        if passage.strip():
+            self._texts.insert(0, foreign.quoted(passage))
+
+    def code(self, language: str, code: str) -> None:
+        if code.strip():
+            self._texts.append(foreign.code_block(language, code.rstrip("\n")))
+
+    def think(self, text: str) -> None:
+        if text.strip():
+            self._thoughts.append(text)
+
+    def call(self, name: str, sent: Any) -> None:
+        """Keep the call of a tool with the reasoning, which is shown folded and is no text for models."""
+        self.think(f"**{foreign.one_line(name) or 'tool'}**")
+        if sent:
+            self.result(name, sent, "json" if isinstance(sent, dict | list) else "")
+
+    def result(self, name: str, returned: Any, language: str = "") -> None:
+        """Keep what a tool returned, or was sent."""
+        text, _ = pictures.take_out(foreign.written(returned))
+        if len(text) > MAX_TOOL_CHARS:
+            self.leave_out("tool", name)
+            text = text[:MAX_TOOL_CHARS] + CUT
+        if text.strip():
+            self._thoughts.append(foreign.code_block(language, text))
+
+    def cite(self, title: str, url: str = "", passage: str = "", page: int = 0) -> None:
+        """Keep a source of the reply. One with neither title nor address is none."""
+        url = foreign.address(url)
+        title = foreign.one_line(title) or url
+        if not title:
+            return
+        if len(passage) > MAX_PASSAGE_CHARS:
+            passage = passage[: MAX_PASSAGE_CHARS - 1] + CUT
+        citation = ImportedCitation(title[:MAX_CITATION_TITLE_CHARS], url, page, passage, None)
+        if len(self._citations) < MAX_CITATIONS:
+            self._citations.setdefault(citation)
+        elif citation not in self._citations:
+            self.leave_out("source", title)
+
+    def leave_out(self, kind: str, name: str) -> None:
+        """Count what is not kept, for the end of the import."""
+        self._drafts.left_out[kind].append(foreign.one_line(name)[:MAX_LOST_NAME_CHARS] or kind)
+
+    def lose_file(self, name: str) -> None:
+        """Count a file that the export only names."""
+        self._drafts.files.append(name)
+        self._drafts.seen.add(name)
+        self._has_lost_files = True
+
+    def document(self, name: str, text: str) -> None:
+        """Attach the text of a file. A reply has no attachments, so there it is a part of the text."""
+        self._drafts.seen.add(name)
+        name = foreign.one_line(name)[:MAX_FILE_NAME_CHARS] or "text.txt"
+        if self.role == USER:
+            self._attachments.append(ImportedAttachment("", name, "", content=text.encode()))
+        else:
+            self.add(f"**{name}**")
+            self.code("", text)
+
+    def picture(self, name: str, source: str) -> None:
+        """Attach a picture that is given by its data URL, or by Base64; count another one by its name."""
+        url = pictures.data_url(source)
+        content = url.content if url else pictures.bare(source)
+        name = name or (pictures.default_name(url) if url else "picture")
+        if content and self.role == USER:
+            self._attach(name, content)
+        else:
+            self.lose_file(name)
+            if self.role != USER:
+                self.add(f"[picture: {foreign.one_line(name)}]")
+
+    def _attach(self, name: str, content: bytes) -> None:
+        self._drafts.seen.add(name)
+        alt = "" if "." in name else name[:MAX_ALT_CHARS]
+        self._attachments.append(ImportedAttachment("", name[:MAX_FILE_NAME_CHARS], alt, content=content))
+
+    def _without_pictures(self, text: str) -> str:
+        """Return the text with names for data URLs. The pictures of a question become attachments."""
+        text, found = pictures.take_out(text)
+        for each in found:
+            if each.content and each.kind == "image" and self.role == USER:
+                self._attach(each.name, each.content)
+            else:
+                self.lose_file(each.name)
+        return text
+
+    def reasoning(self) -> str:
+        return "\n\n".join(pictures.take_out(thought)[0] for thought in self._thoughts)
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self._texts)
+
+    @property
+    def is_reasoning_only(self) -> bool:
+        return bool(self._thoughts) and not (self._texts or self._citations or self._has_lost_files)
+
+    def message(self, key: str, **more: Any) -> ImportedMessage | None:
+        """Return the message; None if its role is not imported, or it has nothing that is kept or named."""
+        if self.role == USER:
+            self._texts, self._thoughts = self._texts + self._thoughts, []
+        text = self._without_pictures("\n\n".join(self._texts))
+        if not self.role and text:
+            self.leave_out("other", text)
+        has_content = text.strip() or self._attachments or self._has_lost_files
+        if self.role == USER and not text.strip():
+            text = "" if self._attachments else TEXTLESS_QUESTION
+        reasoning = self.reasoning()
+        if not self.role or not (has_content or reasoning or self._citations):
+            return None
+        return ImportedMessage(
+            key,
+            None,
+            self.role,
+            text,
+            reasoning=reasoning,
+            attachments=self._attachments,
+            citations=list(self._citations),
+            **more,
+        )

@@ -1,0 +1,154 @@
+"""Citation marks of ChatGPT: what stands in a text for sources, names and pictures that its page draws.
+
+The newer ones are a kind and its arguments between private-use characters, such as `cite` and `turn0search0`;
+the older ones look like 【4†source】. A mark becomes its words and a link, and is never removed with words.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from chat.wire import strict_json
+
+from . import foreign
+from .drafts import Draft
+
+BEGIN, END, SEPARATOR = "\ue200", "\ue201", "\ue202"
+MARK = re.compile(
+    rf"{BEGIN}(?P<new>[^{BEGIN}{END}]*){END}"
+    rf"|{BEGIN}(?P<cut>[a-z_]{{1,30}}(?:{SEPARATOR}[^\s{BEGIN}{END}]{{0,200}})?)\Z"
+    r"|【(?P<old>[0-9]{1,9}(?::[0-9]{1,9})?†[^【】]{0,500})】"
+    r"|:contentReference\[[^\]\n]{0,50}\](?:\{[^}\n]{0,50}\})?"
+    "|[\ue200-\ue20f]"  # alone, it begins or ends a highlighted passage
+)
+# What stands beside the words: ids of sources and lines of them.
+ID = re.compile(r"(?:turn[0-9]+[a-z_]*[0-9]*(?:-[0-9]+)?|L[0-9]+(?:-L?[0-9]+)?|source)(?:,\s*|$)")
+NAMES = ("name", "title", "attribution", "source_name")
+ADDRESSES = ("url", "link", "website_url", "content_url", "image_url")
+PASSAGES = ("snippet", "text", "evidence_text", "description")
+LISTS = ("items", "sources", "products", "images", "businesses", "videos", "fallback_items")
+WORDS = (
+    "selections",
+    "query",
+    "title",
+    "name",
+    "label",
+    "text",
+    "prompt",
+)  # fields of arguments that are objects
+EMPTY_LINK = re.compile(r"\[([^\[\]]*)\]\(\)")
+
+
+def first(value: dict[str, Any], fields: Iterable[str]) -> str:
+    return next((found for each in fields if (found := foreign.text(value.get(each)).strip())), "")
+
+
+def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
+    """Return the text with words and links for its marks, and add its sources. `about`: its metadata."""
+    known: dict[str, str] = {}
+    for reference in foreign.records(about.get("content_references")):
+        cite(reference, draft)
+        known.setdefault(foreign.text(reference.get("matched_text")), _words_of(reference))
+    for citation in foreign.records(about.get("citations")):
+        source = foreign.record(citation.get("metadata"))
+        extra = foreign.record(source.get("extra"))
+        cite(source | {"snippet": extra.get("evidence_text")}, draft)
+        link = f"({_link(source)})" if _link(source) else ""
+        start, end = citation.get("start_ix"), citation.get("end_ix")
+        if isinstance(start, int) and isinstance(end, int):
+            known.setdefault(text[max(0, start) : max(0, end)].strip(), link)
+        known.setdefault(f"†{extra.get('cited_message_idx')}", link)
+    return MARK.sub(lambda mark: _shown(mark, known, draft), text)
+
+
+def cite(reference: dict[str, Any], draft: Draft) -> None:
+    """Add the sources that a reference names: itself, and those in its lists."""
+    for each in (reference, *_listed(reference)):
+        if first(each, ADDRESSES) or each.get("type") == "file":
+            draft.cite(first(each, NAMES), first(each, ADDRESSES), first(each, PASSAGES))
+
+
+def _listed(reference: dict[str, Any]) -> list[dict[str, Any]]:
+    found = [each for name in LISTS for each in foreign.records(reference.get(name))]
+    return found + [more for each in found for more in foreign.records(each.get("supporting_websites"))]
+
+
+def _words_of(reference: dict[str, Any]) -> str:
+    """Return the Markdown for a reference: its alternative text, or links to what it names."""
+    alternative = foreign.text(reference.get("alt")).strip()
+    if alternative:
+        return EMPTY_LINK.sub(r"\1", alternative)
+    links = dict.fromkeys(filter(None, map(_link, _listed(reference))))
+    return f"({', '.join(links)})" if links else _link(reference)
+
+
+def _link(reference: dict[str, Any]) -> str:
+    return foreign.link(first(reference, NAMES), first(reference, ADDRESSES))
+
+
+def _shown(mark: re.Match[str], known: dict[str, str], draft: Draft) -> str:
+    """Return what stands for a mark: what its reference says, or else the words in it."""
+    if old := mark["old"]:
+        number, *words = old.split("†")
+        shown = known.get(mark[0]) or known.get(f"†{number.partition(':')[0]}")
+        shown = shown or (f"({', '.join(plain)})" if (plain := _plain(words)) else f"[{number}]")
+        return shown if mark.string[: mark.start()][-1:].isspace() else f" {shown}"
+    if known.get(mark[0]):
+        return known[mark[0]]
+    if (new := mark["new"] or mark["cut"]) is None:
+        return ""
+    kind, arguments = _arguments(new)
+    shown = KINDS.get(kind, _joined)(arguments)
+    if kind == IMAGES:
+        draft.lose_file(shown or IMAGES)
+    elif not shown:
+        draft.leave_out("source", new.replace(SEPARATOR, " "))
+    return shown
+
+
+def _arguments(new: str) -> tuple[str, list[Any]]:
+    """Return the kind of a newer mark and its arguments, of which some are JSON."""
+    kind = re.match("[a-z_]*", new)
+    assert kind
+    found: list[Any] = []
+    for each in new[kind.end() :].removeprefix(SEPARATOR).split(SEPARATOR):
+        try:
+            found.append(strict_json.loads(each.encode(), max_depth=8) if each[:1] in ("[", "{") else each)
+        except strict_json.InvalidJSON:
+            found.append(each)
+    return kind[0], found
+
+
+def _joined(arguments: list[Any]) -> str:
+    return ", ".join(_plain(arguments))
+
+
+def _entity(arguments: list[Any]) -> str:
+    """Return the name in a list of category, name and explanation."""
+    found = arguments[0] if arguments and isinstance(arguments[0], list) else arguments
+    return foreign.text(found[1]) if len(found) > 1 else _joined(found)
+
+
+def _url(arguments: list[Any]) -> str:
+    return foreign.link(_joined(arguments[:-1]), foreign.text(arguments[-1]))
+
+
+def _images(arguments: list[Any]) -> str:
+    return f"[pictures: {words}]" if (words := _joined(arguments)) else ""
+
+
+IMAGES = "image_group"
+KINDS: dict[str, Callable[[list[Any]], str]] = {"entity": _entity, "url": _url, IMAGES: _images}
+
+
+def _plain(arguments: Iterable[Any]) -> list[str]:
+    """Return the words in the arguments of a mark, without ids."""
+    words: list[str] = []
+    for each in arguments:
+        if isinstance(each, dict):
+            words += _plain([each[name] for name in WORDS if name in each])
+        elif isinstance(each, list):
+            words += _plain(each)
+        elif isinstance(each, str) and (word := ID.sub("", foreign.one_line(each))):
+            words.append(word)
+    return words

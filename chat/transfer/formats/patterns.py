@@ -1,0 +1,99 @@
+"""Changes of a document by regular expressions, as ChatGPT's canvas describes them.
+
+The expressions are the file's, so each gets little processor time: Python's `re` has no limit of its own, and
+looks for signals while it matches. They are Python's, used with `re.finditer` and `Match.expand`.
+"""
+
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from .versions import MAX_DOCUMENT_CHARS
+
+PATTERN_SECONDS = 0.1  # of processor time
+MAX_SLOW_PATTERNS = 20  # in one conversation; later ones are only looked for as they stand
+MAX_PATTERN_CHARS = 20_000
+# The expressions by which the canvas rewrites a whole document.
+WHOLE = re.compile(
+    r"\^?(\(\?s\))?\^?(\.|\[\\s\\S\]|\[\\S\\s\]|\[\\w\\W\]|\(\.\|\\n\)|\(\?:\.\|\\n\))[*+]\??\$?"
+)
+
+
+class _TooSlow(Exception):
+    pass
+
+
+class Patterns:
+    """The changes by expressions of one conversation."""
+
+    def __init__(self) -> None:
+        self._slow = 0
+
+    def replaced(self, content: str, pattern: str, replacement: str, *, multiple: bool) -> str | None:
+        """Return the content with the replacement at the first match, or at all; None if there is none.
+
+        A dot matches a line break only if there is no match without that. An expression that is invalid or
+        takes too long is looked for as plain text.
+        """
+        if WHOLE.fullmatch(pattern):
+            return _expanded(re.fullmatch("(?s).*", content), replacement)
+        for flags in (re.MULTILINE, re.MULTILINE | re.DOTALL):
+            if self._slow < MAX_SLOW_PATTERNS and len(pattern) <= MAX_PATTERN_CHARS:
+                try:
+                    with _limited():
+                        found = _replaced(content, re.compile(pattern, flags), replacement, multiple)
+                except _TooSlow:
+                    self._slow += 1
+                    break
+                except (re.error, RecursionError, OverflowError):
+                    break
+                if found is not None:
+                    return found
+        if not pattern or pattern not in content:
+            return None
+        return content.replace(pattern, replacement, -1 if multiple else 1)
+
+
+def _replaced(content: str, pattern: re.Pattern[str], replacement: str, multiple: bool) -> str | None:
+    pieces, done, chars = [], 0, 0
+    for match in pattern.finditer(content):
+        new = _expanded(match, replacement)
+        chars += len(new)
+        if chars > MAX_DOCUMENT_CHARS:
+            return None
+        pieces += [content[done : match.start()], new]
+        done = match.end()
+        if not multiple:
+            break
+    return "".join([*pieces, content[done:]]) if pieces else None
+
+
+def _expanded(match: re.Match[str] | None, replacement: str) -> str:
+    """Return the replacement with its groups; as it stands if it is no valid template."""
+    assert match
+    longest = len(replacement) + replacement.count("\\") * len(match[0])
+    try:
+        return match.expand(replacement) if longest <= 2 * MAX_DOCUMENT_CHARS else replacement
+    except (re.error, IndexError):
+        return replacement
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raise _TooSlow in the block after PATTERN_SECONDS. Signals reach only the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        raise _TooSlow
+
+    def end(_number: int, _frame: Any) -> NoReturn:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATTERN_SECONDS)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -1,0 +1,319 @@
+"""What each kind of content of ChatGPT's export is kept as, or named as left out."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.transfer.turns import chatgpt, chatgpt_message, files, last, sources, texts
+
+ASK = chatgpt_message("user", "Well?")
+WEB = "https://a.example/x"
+
+
+def mark(kind: str, *arguments: str) -> str:
+    return "\ue200" + "\ue202".join([kind, *arguments]) + "\ue201"
+
+
+def reply(text: str, *references: Any, **about: Any) -> Any:
+    return chatgpt(ASK, chatgpt_message("assistant", text, content_references=list(references), **about))
+
+
+ENTITY = mark("entity", '["city", "Holmby", "town"]')
+CITE = mark("cite", "turn0search0")
+
+
+@pytest.mark.parametrize(
+    ("text", "references", "shown"),
+    [
+        ("See {}.", [], "See ."),
+        (f"In {ENTITY}.", [], "In Holmby."),
+        ('In \ue200entity["city","Holmby"]\ue201.', [], "In Holmby."),
+        (f"In {mark('entity', 'broken [')}.", [], "In broken [."),
+        (f"In {ENTITY}.", [{"matched_text": ENTITY, "type": "entity", "alt": "Holmby!"}], "In Holmby!."),
+        (f"In {ENTITY}.", [{"matched_text": ENTITY, "name": "H", "url": WEB}], f"In [H]({WEB})."),
+        (f"Read {mark('url', 'the [x]', WEB)}.", [], rf"Read [the \[x\]]({WEB})."),
+        (f"Read {mark('url', 'this', 'javascript:x')}.", [], "Read this."),
+        (f"Read {mark('url', 'this', WEB + '_(y)')}.", [], f"Read [this](<{WEB}_(y)>)."),
+        (f"A {CITE}", [{"matched_text": CITE, "alt": f"([A]({WEB}))"}], f"A ([A]({WEB}))"),
+        (
+            f"A {CITE}",
+            [{"matched_text": CITE, "items": [{"title": "T", "url": WEB}, {"title": "U"}]}],
+            f"A ([T]({WEB}), U)",
+        ),
+        (f"A{CITE}.", [], "A."),
+        ("Buy " + mark("product_entity", '["turn0product1","Kettle"]'), [], "Buy Kettle"),
+        (f"Buy {CITE}.", [{"matched_text": CITE, "alt": "[Kettle]()"}], "Buy Kettle."),
+        (mark("products", '{"selections": [["turn0product1", "Pan"]], "tags": ["x"]}'), [], "Pan"),
+        (
+            mark("products", "x"),
+            [{"matched_text": mark("products", "x"), "products": [{"title": "Pan", "url": WEB}]}],
+            f"([Pan]({WEB}))",
+        ),
+        (mark("navlist", "Further reading", "turn0news1,turn0news2"), [], "Further reading"),
+        (mark("video", "A film", "turn0video0"), [], "A film"),
+        (
+            "Look: " + mark("image_group", '{"query": ["a hall", "a tower"]}'),
+            [],
+            "Look: [pictures: a hall, a tower]",
+        ),
+        ("\ue203A cat\ue204 sat.\ue206", [], "A cat sat."),
+        ("Cut off \ue200cite\ue202turn0sea", [], "Cut off"),
+        ("Big【4†source】.", [], "Big [4]."),
+        ("Big 【4:0†report.pdf】.", [], "Big (report.pdf)."),
+        ("Big【7†L1-L3】.", [], "Big [7]."),
+        ("Big【0†The title†site.example】", [], "Big (The title, site.example)"),
+        ("【重要】に読む", [], "【重要】に読む"),
+        ("A :contentReference[oaicite:2]{index=2}.", [], "A ."),
+        (':::writing{variant="email" subject="Roof"}\nDear Ann\n:::\nBye', [], "**Roof**\n\nDear Ann\nBye"),
+        ("[x](data:text/plain;base64,YQ==)", [], "[file: x]"),
+    ],
+)
+def test_a_mark_becomes_its_words_and_a_link(text: str, references: list[Any], shown: str) -> None:
+    found = reply(text.replace("{}", CITE), *references)
+    assert last(found).text.strip() == shown.strip()
+
+
+def test_marks_in_a_question_and_in_code_are_not_special() -> None:
+    found = chatgpt(chatgpt_message("user", "What is 【4†source】?"), chatgpt_message("assistant", "A mark."))
+    assert texts(found)[0] == "What is 【4†source】?"
+
+
+def test_older_citations_are_links_by_their_place_or_number() -> None:
+    text = "Paris【11†source】. Lyon【12†(Wiki)】."
+    metadata = {"title": "Paris", "url": WEB, "text": "Big."}
+    place = {"start_ix": text.index("【11"), "end_ix": text.index("】") + 1, "metadata": metadata}
+    extra = {"cited_message_idx": 12, "evidence_text": "Lyon is."}
+    number = {"metadata": {"title": "Lyon", "url": f"{WEB}/l", "extra": extra}}
+    file = {"metadata": {"type": "file", "name": "a.pdf"}}
+    found = last(reply(text, citations=[place, number, file, 1, {"start_ix": True}]))
+    assert found.text == f"Paris ([Paris]({WEB})). Lyon ([Lyon]({WEB}/l))."
+    assert sources(found) == [("Paris", WEB, "Big."), ("Lyon", f"{WEB}/l", "Lyon is."), ("a.pdf", "", "")]
+
+
+def test_the_sources_of_references_are_kept_once() -> None:
+    page = {
+        "title": "A",
+        "url": WEB,
+        "snippet": "s",
+        "supporting_websites": [{"title": "B", "url": f"{WEB}/b"}],
+    }
+    group = {"matched_text": CITE, "type": "grouped_webpages", "items": [page]}
+    note = {"matched_text": " ", "type": "sources_footnote", "sources": [{"title": "C", "url": f"{WEB}/c"}]}
+    found = last(reply(f"A {CITE} b c", group, group, note, {"type": "attribution", "matched_text": "A"}))
+    assert sources(found) == [("A", WEB, "s"), ("B", f"{WEB}/b", ""), ("C", f"{WEB}/c", "")]
+    assert found.text == f"A ([A]({WEB}), [B]({WEB}/b)) b c"
+
+
+def tool(content: Any, name: str = "python", **about: Any) -> Any:
+    return chatgpt_message("tool", content, name=name, **about)
+
+
+def call(text: str, recipient: str, language: str = "unknown") -> Any:
+    return chatgpt_message(
+        "assistant", {"content_type": "code", "language": language, "text": text}, recipient
+    )
+
+
+DONE = chatgpt_message("assistant", "Done.")
+
+
+@pytest.mark.parametrize(
+    ("messages", "text", "thoughts", "left_out"),
+    [
+        ([call("1+1", "python")], "```python\n1+1\n```", "", {}),
+        (
+            [call("1+1", "python"), tool({"content_type": "execution_output", "text": "2\n"})],
+            "```python\n1+1\n```\n\n```\n2\n```",
+            "",
+            {},
+        ),
+        ([call('{"cmd": ["ls", "-l"]}', "container.exec")], "```bash\nls -l\n```", "", {}),
+        (
+            [tool({"content_type": "system_error", "name": "Timeout", "text": "Too slow"})],
+            "Timeout: Too slow",
+            "",
+            {},
+        ),
+        ([call('search("x")', "browser")], "", "", {"tool": ['browser: search("x")']}),
+        ([tool("results", "web.run")], "", "", {"tool": ["web.run: results"]}),
+        (
+            [call("Likes tea", "bio"), tool("Model set context updated.", "bio")],
+            "",
+            "**bio**\n\n```\nLikes tea\n```",
+            {},
+        ),
+        (
+            [call('{"q": 1}', "wolfram.query"), tool("42", "wolfram.query")],
+            "",
+            '**wolfram.query**\n\n```json\n{\n  "q": 1\n}\n```\n\n```\n42\n```',
+            {},
+        ),
+        (
+            [chatgpt_message("assistant", {"content_type": "reasoning_recap", "content": "Thought for 5s"})],
+            "",
+            "Thought for 5s",
+            {},
+        ),
+        ([chatgpt_message("assistant", {"content_type": "new_kind", "text": "Kept"})], "Kept", "", {}),
+        (
+            [chatgpt_message("assistant", {"content_type": "new_kind", "x": 1})],
+            "",
+            "",
+            {"other": ["new_kind"]},
+        ),
+        (
+            [
+                chatgpt_message(
+                    "assistant", {"content_type": "model_editable_context", "model_set_context": "Tea"}
+                )
+            ],
+            "",
+            "",
+            {"hidden": ["Tea"]},
+        ),
+        (
+            [chatgpt_message("assistant", "secret", is_visually_hidden_from_conversation=True)],
+            "",
+            "",
+            {"hidden": ["secret"]},
+        ),
+        ([chatgpt_message("assistant", "")], "", "", {}),
+    ],
+)
+def test_what_a_turn_does_is_one_reply(
+    messages: list[Any], text: str, thoughts: str, left_out: dict[str, list[str]]
+) -> None:
+    found = chatgpt(ASK, *messages, DONE)
+    assert texts(found) == ["Well?", "\n\n".join(filter(None, [text, "Done."]))]
+    assert (last(found).reasoning, found.left_out) == (thoughts, left_out)
+    assert (last(found).key, found.leaf) == (f"m{len(messages) + 1}",) * 2
+
+
+def test_what_a_stopped_turn_did_is_kept() -> None:
+    thoughts = chatgpt_message("assistant", {"content_type": "thoughts", "thoughts": [{"content": "Hm."}]})
+    assert last(chatgpt(ASK, thoughts)).reasoning == "Hm."
+    found = chatgpt(ASK, thoughts, chatgpt_message("user", "And?"))
+    assert [(each.role, each.text, each.reasoning) for each in found.messages[1:]] == [
+        ("assistant", "", "Hm."),
+        ("user", "And?", ""),
+    ]
+    assert texts(chatgpt(ASK, call("1", "python"))) == ["Well?", "```python\n1\n```"]
+
+
+def test_versions_of_a_reply_stay_apart() -> None:
+    other = {"b": ("m1", chatgpt_message("assistant", "Other."))}
+    assert texts(chatgpt(ASK, call("1", "python"), DONE, more=other))[1:] == [
+        "```python\n1\n```",
+        "Done.",
+        "Other.",
+    ]
+
+
+def test_parts_that_are_too_long_together_stay_apart() -> None:
+    long = chatgpt_message("assistant", "x" * 300_000)
+    assert [len(text) for text in texts(chatgpt(ASK, long, long))] == [5, 300_000, 300_000]
+
+
+def test_pages_that_were_opened_are_sources() -> None:
+    quote = tool({"content_type": "tether_quote", "title": "T", "url": WEB, "text": "Quoted."}, "browser")
+    listed = {"metadata_list": [{"title": "L", "url": f"{WEB}/l", "text": "Listed."}]}
+    shown = tool(
+        {"content_type": "tether_browsing_display", "result": "raw"}, "browser", _cite_metadata=listed
+    )
+    found = chatgpt(ASK, quote, shown, DONE)
+    assert sources(last(found)) == [("T", WEB, "Quoted."), ("L", f"{WEB}/l", "Listed.")]
+    assert (last(found).text, found.left_out) == ("Done.", {"tool": ["raw"]})
+
+
+def test_a_question_shows_the_passage_that_it_is_about() -> None:
+    ask = chatgpt_message("user", "Why?", targeted_reply="frost\nand ice")
+    assert texts(chatgpt(ask))[0] == "> frost\n> and ice\n\nWhy?"
+
+
+PICTURE = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://x"}
+GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
+
+def test_pictures_and_recordings_are_named() -> None:
+    made = PICTURE | {"metadata": {"dalle": {"prompt": "A red cat"}}}
+    spoken = {"content_type": "audio_transcription", "text": "Hello"}
+    sound = {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://y"}
+    content = {"content_type": "multimodal_text", "parts": [made, spoken, sound]}
+    found = chatgpt(
+        chatgpt_message("user", {"content_type": "multimodal_text", "parts": [PICTURE, "Hm"]}),
+        tool(content, "dalle.text2im"),
+        tool(
+            {"content_type": "execution_output", "text": ""},
+            aggregate_result={"messages": [{"message_type": "image", "image_url": "file-service://z"}]},
+        ),
+    )
+    assert found.attachments == ["image_asset_pointer", "A red cat", "picture"]
+    assert found.left_out == {"recording": ["audio_asset_pointer"]}
+    assert last(found).text == "[picture: A red cat]\n\n[picture: picture]"
+
+
+def test_pictures_in_the_file_are_attachments_of_a_question() -> None:
+    content = {"content_type": "multimodal_text", "parts": [PICTURE | {"asset_pointer": GIF}, "Hm"]}
+    found = chatgpt(chatgpt_message("user", content))
+    ((name, data),) = files(last(found))
+    assert (last(found).text, name, data and data[:3]) == ("Hm", "picture.gif", b"GIF")
+
+
+def canvas(verb: str, /, **sent: Any) -> Any:
+    return call(json.dumps(sent), f"canmore.{verb}_textdoc", "json")
+
+
+def update(pattern: str, replacement: str, multiple: bool = False) -> Any:
+    return canvas("update", updates=[{"pattern": pattern, "replacement": replacement, "multiple": multiple}])
+
+
+LIST = canvas("create", name="list", type="document", content="- rope\n- tent\n- rope")
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        (update("rope", "lamp"), "**list**\n\n- lamp\n- tent\n- rope"),
+        (update("rope", "lamp", multiple=True), "**list**\n\n- lamp\n- tent\n- lamp"),
+        (update(".*", "# All new", multiple=True), "**list**\n\n# All new"),
+        (update(r"- (\w+)$", r"* \1!", multiple=True), "**list**\n\n* rope!\n* tent!\n* rope!"),
+        (update("nowhere", "soap"), "soap"),
+        (update("(", "soap"), "soap"),
+        (canvas("update", content="# Whole", name="list"), "**list**\n\n# Whole"),
+        (canvas("comment", comments=[{"pattern": "tent", "comment": "Which?"}]), "> tent\n\nWhich?"),
+        (call('{"updates": [{"pat', "canmore.update_textdoc"), '{"updates": [{"pat'),
+        (canvas("create", name="a.py", type="code/python", content="1"), "**a.py**\n\n```python\n1\n```"),
+    ],
+)
+def test_a_reply_shows_the_document_as_its_call_leaves_it(change: Any, shown: str) -> None:
+    found = chatgpt(ASK, LIST, chatgpt_message("user", "Change it"), change, DONE)
+    assert texts(found)[1] == "**list**\n\n- rope\n- tent\n- rope"
+    assert texts(found)[3] == f"{shown}\n\nDone."
+
+
+def test_each_branch_has_its_own_version() -> None:
+    more = {
+        "b": ("m1", chatgpt_message("user", "Otherwise")),
+        "c": ("b", update("tent", "hut")),
+        "d": ("c", chatgpt_message("user", "Again")),
+        "e": ("d", update("hut", "house")),
+    }
+    found = chatgpt(ASK, LIST, chatgpt_message("user", "Change it"), update("tent", "lamp"), more=more)
+    written = {
+        each.key: each.text.partition("\n\n")[2].split("\n")[1]
+        for each in found.messages
+        if each.role != "user"
+    }
+    assert written == {"m1": "- tent", "m3": "- lamp", "c": "- hut", "e": "- house"}
+
+
+def test_an_update_is_of_the_document_that_its_result_names() -> None:
+    def result(key: str) -> Any:
+        return tool("Successfully updated", "canmore.update_textdoc", canvas={"textdoc_id": key})
+
+    other = canvas("create", name="other", type="document", content="- tent")
+    found = chatgpt(ASK, LIST, result("d1"), other, result("d2"), update("tent", "hut"), result("d1"), DONE)
+    assert "**list**\n\n- rope\n- hut\n- rope" in last(found).text
+    found = chatgpt(ASK, LIST, other, update("rope", "lamp"), DONE)
+    assert "**list**\n\n- lamp" in last(found).text, "the last one that has the place"

@@ -1,0 +1,73 @@
+"""Changes of documents by regular expressions that a file brings."""
+
+import signal
+import threading
+import time
+import tracemalloc
+
+import pytest
+
+from chat.transfer.formats.patterns import MAX_SLOW_PATTERNS, Patterns
+
+TEXT = "# List\n- rope (long)\n- tent\n- rope\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "multiple", "changed"),
+    [
+        ("rope", "lamp", False, "# List\n- lamp (long)\n- tent\n- rope\n"),
+        ("rope", "lamp", True, "# List\n- lamp (long)\n- tent\n- lamp\n"),
+        (".*", "New\nlist", True, "New\nlist"),
+        (".*", r"C:\dir", False, r"C:\dir"),
+        ("(?s).*", "New", False, "New"),
+        (r"^[\s\S]*$", "New", False, "New"),
+        (r"- tent.*", "- hut", False, "# List\n- rope (long)\n- hut\n- rope\n"),
+        (r"- (\w+) \(long\)", r"- long \1", False, "# List\n- long rope\n- tent\n- rope\n"),
+        (r"^- ", "* ", True, "# List\n* rope (long)\n* tent\n* rope\n"),
+        (r"tent.*rope$", "soap", False, "# List\n- rope (long)\n- soap\n"),
+        (r"(?P<a>tent)", r"\g<a>s", False, "# List\n- rope (long)\n- tents\n- rope\n"),
+        ("rope (long)", "lamp", False, "# List\n- lamp\n- tent\n- rope\n"),
+        (r"\Z", "- soap\n", False, TEXT + "- soap\n"),
+        ("(long", "(short", False, "# List\n- rope (short)\n- tent\n- rope\n"),
+        ("nowhere", "x", False, None),
+        ("", "x", False, "x" + TEXT),
+        ("[", "x", False, None),
+    ],
+)
+def test_a_document_is_changed(pattern: str, replacement: str, multiple: bool, changed: str | None) -> None:
+    assert Patterns().replaced(TEXT, pattern, replacement, multiple=multiple) == changed
+
+
+def test_a_pattern_without_end_is_given_up() -> None:
+    before = signal.getsignal(signal.SIGVTALRM)
+    patterns, text = Patterns(), "a" * 40
+    began = time.thread_time()
+    for _ in range(2 * MAX_SLOW_PATTERNS):
+        assert patterns.replaced(text + "b", "(a+)+$", "x", multiple=False) is None
+    assert patterns.replaced("one (a+)+$ two", "(a+)+$", "x", multiple=False) == "one x two", "as plain text"
+    assert time.thread_time() - began < 20
+    assert signal.getsignal(signal.SIGVTALRM) is before
+
+
+def test_outside_the_main_thread_a_pattern_is_plain_text() -> None:
+    """Expect it without an error: only the main thread can be told that a pattern takes too long."""
+    found: list[str | None] = []
+    for pattern in ("t..t", "tent"):
+        thread = threading.Thread(
+            target=lambda pattern=pattern: found.append(
+                Patterns().replaced(TEXT, pattern, "hut", multiple=False)
+            )
+        )
+        thread.start()
+        thread.join()
+    assert found == [None, "# List\n- rope (long)\n- hut\n- rope\n"]
+
+
+@pytest.mark.parametrize("replacement", ["x" * 10_000, r"\g<0>" * 10_000])
+def test_a_replacement_that_would_grow_without_end_is_given_up(replacement: str) -> None:
+    tracemalloc.start()
+    Patterns().replaced("a" * 50_000, "a*?", replacement, multiple=True)
+    Patterns().replaced("a" * 50_000, "a+", replacement, multiple=True)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 32_000_000

@@ -92,6 +92,7 @@ def result(machine: str, number: int, *arguments: int, architecture: int | None 
         ("own affinity, asked", 204, 123, (0, 128, POINTER), ALLOWED),
         ("another's affinity, asked", 204, 123, (PARENT, 128, POINTER), NOT_ALLOWED),
         ("affinity", 203, 122, (0,), NOT_ALLOWED),
+        ("own timer", 38, 103, (1, POINTER, 0), ALLOWED),
         ("own limit, asked", 302, 261, (0, 7, 0, POINTER), ALLOWED),
         ("own limit, set", 302, 261, (0, 7, POINTER, 0), NOT_ALLOWED),
         ("own limit, set from a round address", 302, 261, (0, 7, 2**32, 0), NOT_ALLOWED),

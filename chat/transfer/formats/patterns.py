@@ -45,7 +45,7 @@ class Patterns:
                 try:
                     with _limited():
                         found = _replaced(content, re.compile(pattern, flags), replacement, multiple)
-                except _TooSlow:
+                except (_TooSlow, OSError):  # an OSError where the kernel refuses the timer
                     self._slow += 1
                     break
                 except (re.error, RecursionError, OverflowError):

@@ -189,6 +189,24 @@ def test_nothing_outlives_its_supervisor(pair: Server) -> None:
     until(lambda: all(gone(process) for process in processes))
 
 
+def test_the_port_is_free_as_soon_as_the_supervisor_has_died(pair: Server) -> None:
+    def is_free() -> bool:
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", pair.port))
+            probe.listen()
+            return True
+        return False
+
+    processes = workers(pair)
+    with pair.person("alice").ask("fake: words tokens=4000 delay=0.05") as stream:
+        stream.until(20)
+        assert not is_free()
+        pair.kill()
+        until(is_free)
+        assert not all(gone(process) for process in processes)  # the reply goes on until the grace is over
+
+
 def test_the_log_of_all_processes_is_json(servers: Callable[..., Server]) -> None:
     server = servers(arguments=TWO, LOG_FORMAT="json", LOG_LEVEL="info")
     until(lambda: len(workers(server)) == 2)
@@ -230,7 +248,7 @@ def test_a_first_worker_that_dies_before_it_serves_is_named() -> None:
         "from chatsite.server.worker_pool import WorkerPool\n"
         "logging.basicConfig()\n"
         "ours, theirs = socket.socketpair()\n"
-        "sys.exit(WorkerPool(theirs, 2, lambda *_: os.kill(os.getpid(), 9)).run())\n"
+        "sys.exit(WorkerPool(theirs, 0, 2, lambda *_: os.kill(os.getpid(), 9)).run())\n"
     )
     ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1

@@ -92,6 +92,7 @@ def run_worker(
 
     def on_pool_died() -> None:
         loop.remove_reader(pool_alive)
+        server.stop_listening()
         server.start_shutdown()
 
     loop.add_reader(pool_alive, on_pool_died)

@@ -194,7 +194,7 @@ class ChatServer(daphne.server.Server):
         Idle connections stay open until their clients or Twisted's timeout close them: a request that is
         under way to a connection that this server closes would be lost.
         """
-        self._stop_listening()
+        self.stop_listening()
         DeadlineChannel.retiring = True
         ends_at = time.monotonic() + RETIRE_SECONDS
         while (DeadlineChannel.open or StreamConnection.open) and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
@@ -206,11 +206,11 @@ class ChatServer(daphne.server.Server):
         try:
             await self._on_stop(grace)
         finally:
-            self._stop_listening()
+            self.stop_listening()
             await self._end_tasks()
             reactor.stop()
 
-    def _stop_listening(self) -> None:
+    def stop_listening(self) -> None:
         if self._balance:
             self._balance.detach()
         while self.ports:

@@ -49,20 +49,23 @@ class PoolWorker:
 class WorkerPool:
     """Keep `count` workers running.
 
-    `serve(first, on_ready, pool_alive, balance)` is what a worker does, the `first` one or another: it calls
-    `on_ready()` once it serves, shuts down when the descriptor `pool_alive` reports the end of its stream,
-    and accepts connections by `balance`. It returns the exit code. `on_failure()` is called when a worker has
-    ended by itself.
+    `listening` is the descriptor of the socket on which they listen. `serve(first, on_ready, pool_alive,
+    balance)` is what a worker does, the `first` one or another: it calls `on_ready()` once it serves, stops
+    listening and shuts down when the descriptor `pool_alive` reports the end of its stream, and accepts
+    connections by `balance`. It returns the exit code. `on_failure()` is called when a worker has ended by
+    itself.
     """
 
     def __init__(
         self,
         control: socket.socket,
+        listening: int,
         count: int,
         serve: Serve,
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
-        self._control, self._count, self._serve, self._on_failure = control, count, serve, on_failure
+        self._control, self._listening = control, listening
+        self._count, self._serve, self._on_failure = count, serve, on_failure
         self._workers: list[PoolWorker] = []  # the oldest first
         self._connections = shared_counts(count)
         self._alive, self._alive_writer = os.pipe()
@@ -152,7 +155,7 @@ class WorkerPool:
             self._retire_oldest()
         if not message:
             self._selector.unregister(self._control)
-            self._stop()
+            self._abandon()
 
     def _retire_oldest(self) -> None:
         worker = next((worker for worker in self._workers if not worker.retires), None)
@@ -167,6 +170,12 @@ class WorkerPool:
                 self._reap()
             else:
                 self._stop()
+
+    def _abandon(self) -> None:
+        """Free the port at once, because the supervisor has died; the workers end what runs."""
+        self._stopping = True
+        os.close(self._listening)
+        os.close(self._alive_writer)
 
     def _stop(self) -> None:
         self._stopping = True

@@ -89,7 +89,7 @@ class Command(BaseCommand):
             say = self._say if first else _say_nothing
             return server_process.run_worker(say, listening, on_ready, pool_alive, balance)
 
-        return WorkerPool(socket.socket(fileno=control), count, serve, on_failure).run()
+        return WorkerPool(socket.socket(fileno=control), listening, count, serve, on_failure).run()
 
     def _say(self, line: str) -> None:
         """Write a line and flush it, so that it also appears at once in a file or a container's log."""

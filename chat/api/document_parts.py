@@ -44,7 +44,7 @@ class SentDocument:
     @property
     def as_text(self) -> str:
         """The line that stands for the document where its text is not kept."""
-        return prompt_text.mention(Attachment(name=self.name))
+        return f"[document: {prompt_text.label(Attachment(name=self.name))}]"
 
 
 def is_document(part: Object) -> bool:
@@ -97,8 +97,8 @@ async def texts_of(client: Client, person: int, documents: list[SentDocument]) -
     Raises DocumentTooLong also if they are too long together, and TooManyAtOnce.
     """
     texts: dict[SentDocument, str] = {}
-    for document in dict.fromkeys(documents):
-        texts[document] = _fenced(document, await _read(client, person, document))
+    for number, document in enumerate(dict.fromkeys(documents), 1):
+        texts[document] = _fenced(document, await _read(client, person, document), number)
         if sum(map(len, texts.values())) > MAX_CHARACTERS:
             raise DocumentTooLong(_("The documents of this request are too long together. Send fewer."))
     return texts
@@ -121,10 +121,10 @@ def _extract(document: SentDocument) -> Extracted:
         return extract(file, document.name)
 
 
-def _fenced(document: SentDocument, found: Extracted) -> str:
+def _fenced(document: SentDocument, found: Extracted, number: int) -> str:
     pages = [PageText(number, text) for number, text in enumerate(found.pages, 1)]
     sha256 = hashlib.sha256(document.content).hexdigest()
-    return prompt_text.whole(Attachment(name=document.name, pages=len(pages), file_id=sha256), pages)
+    return prompt_text.whole(Attachment(name=document.name, pages=len(pages), file_id=sha256), pages, number)
 
 
 def with_texts(messages: list[Object], texts: dict[SentDocument, str]) -> list[Object]:

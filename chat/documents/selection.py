@@ -92,9 +92,10 @@ def _whole(
     if sum(each.tokens - each.pages for each in read) > room:
         return None
     pages = all_pages(read)
-    texts = {each.pk: prompt_text.mention(each) for each in documents}
+    numbers = _numbers(documents)
+    texts = {pk: prompt_text.mention(number) for pk, number in numbers.items()}
     for each in read:
-        texts[each.pk] = prompt_text.whole(each, pages[key_of(each)])
+        texts[each.pk] = prompt_text.whole(each, pages[key_of(each)], numbers[each.pk])
         room -= estimate_text_tokens(texts[each.pk], local=model.local)
         if room < 0:
             return None
@@ -102,7 +103,8 @@ def _whole(
 
 
 def _best_parts(documents: Sequence[Attachment], ranked: Ranked, model: LlmModel, room: int) -> Selection:
-    mentions = {each.pk: prompt_text.mention(each) for each in documents}
+    numbers = _numbers(documents)
+    mentions = {pk: prompt_text.mention(number) for pk, number in numbers.items()}
     chosen = []
     room -= FRAME_TOKENS
     for each, passage in ranked.passages:
@@ -118,8 +120,14 @@ def _best_parts(documents: Sequence[Attachment], ranked: Ranked, model: LlmModel
         SentPart(each.pk, each.name, one.page if each.pages > 1 else 0, one.text[:CITED_CHARS])
         for each, one in parts
     )
-    text = prompt_text.parts([(each, PageText(one.page, one.text)) for each, one in parts])
+    text = prompt_text.parts([(each, PageText(one.page, one.text)) for each, one in parts], numbers)
     return Selection(mentions, text, sent)
+
+
+def _numbers(documents: Sequence[Attachment]) -> dict[uuid.UUID, int]:
+    """Return the numbers of documents in a prompt, by their ids; those with the same text have the same."""
+    texts = {key: number for number, key in enumerate(dict.fromkeys(map(key_of, documents)), 1)}
+    return {each.pk: texts[key_of(each)] for each in documents}
 
 
 def _in_order(

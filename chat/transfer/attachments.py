@@ -89,12 +89,13 @@ class Attachments:
             return None
 
     def _keep_known(self, file: IO[bytes], name: str, side: int) -> dict[str, Any] | None:
-        """Return the columns of an attachment that this site has, if these are its bytes, otherwise None.
+        """Return the columns of an attachment of this person, if these are its bytes, otherwise None.
 
-        Pictures that this site has encoded lose nothing by another encoding, and documents need no reading.
+        So pictures that this site has encoded lose nothing by another encoding, and documents need no
+        reading. That another person has the bytes must not show: they are read as if nobody had them.
         """
         sha256 = uploads.sha256_of_file(file)
-        known = Attachment.objects.filter(file=sha256).order_by("created").first()
+        known = Attachment.objects.filter(owner=self._user, file=sha256).order_by("created").first()
         if known is None or name != file_name(known):
             return None
         if side and not known.width == known.height == side:

@@ -122,7 +122,7 @@ def _picture_of(attachment: Attachment) -> PromptPicture:
         attachment.size,
         attachment.width,
         attachment.height,
-        label=attachment.alt or attachment.name,
+        label=attachment.alt,  # the name of its file is a text of others
         key=attachment.sha256,
     )
 

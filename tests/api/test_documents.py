@@ -51,7 +51,8 @@ def test_both_dialects_put_the_text_before_the_question(alices: Program, fake: F
     assert response.status_code == 200, response.text
     sent_text = sent_text_of(fake)
     assert sent_text.endswith("\n\nHow high is it? Say.")
-    assert 'document "report.pdf", 2 pages' in sent_text
+    assert "text of document 1, 2 pages" in sent_text
+    assert "document 1: [report.pdf, p. 1]" in sent_text
     assert "[report.pdf, page 1]\nIt is 7 m high\n\n[report.pdf, page 2]\nand long" in sent_text
     response = alices.client.post(f"{RUN}/{MODEL}", json={"messages": [{"role": "user", "content": parts}]})
     assert response.status_code == 200
@@ -76,7 +77,7 @@ def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None
     response = alices.client.post(CHAT, json=body(*parts, model=SEEING))
     assert response.status_code == 200, response.text
     first, second, third, fourth = sent_text_of(fake)
-    assert ("the pdf" in first["text"], 'document "b.txt"' in second["text"]) == (True, True)
+    assert ("the pdf" in first["text"], "document 2: [b.txt]" in second["text"]) == (True, True)
     assert (third, fourth) == (shown, text("Well?"))
 
 

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import pytest
 from asgiref.sync import async_to_sync
 
-from chat.attachments import files, uploads
-from chat.attachments.extraction import Extracted, extract
+from chat.attachments import files, reading, uploads
+from chat.attachments.extraction import Extracted, NeedsConversion, extract
 from chat.attachments.problems import ConversionUnavailable
 from chat.models import (
     Attachment,
@@ -24,7 +24,7 @@ from chat.models import (
 )
 from chat.timezones import UTC
 from chat.transfer.html_export import html_pieces
-from tests.attachments import documents
+from tests.attachments import documents, pictures
 from tests.documents.stored import document
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported
@@ -171,14 +171,90 @@ def test_an_import_leaves_out_what_no_account_can_convert(odt: bytes) -> None:
     assert [each.name for each in Attachment.objects.filter(owner=ben)] == ["my [notes].md"]
 
 
-def test_a_document_that_this_site_has_needs_no_conversion(odt: bytes) -> None:
-    def read(*_arguments: Any) -> Extracted:
-        return Extracted(ODT, ("Grüße",))
+def test_a_document_that_the_person_has_needs_no_conversion(odt: bytes, tmp_path: Path) -> None:
+    ben = User.objects.create_user("ben")
+    with (tmp_path / "odt").open("rb") as file:
+        uploads.store_document(ben, "notes.odt", file, Extracted(ODT, ("Grüße",)))
+    assert imported(ben, odt).state == ImportJob.State.DONE
+    assert Attachment.objects.filter(owner=ben, name="notes.odt", pages=1).count() == 2
 
-    imported(User.objects.create_user("ben"), odt, read)
-    cat = User.objects.create_user("cat")
-    assert imported(cat, odt).state == ImportJob.State.DONE
-    assert Attachment.objects.get(owner=cat, name="notes.odt").pages == 1
+
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+
+
+def spreadsheet(text: str) -> bytes:
+    return documents.package({"mimetype": ODS, "content.xml": f"<x>{text}</x>"})
+
+
+@pytest.mark.parametrize("is_converted", [True, False], ids=["converted", "not converted"])
+@pytest.mark.parametrize(
+    ("extension", "media_type", "theirs", "nobodys"),
+    [
+        ("ods", ODS, spreadsheet("version 7"), spreadsheet("version 8")),
+        ("pdf", "application/pdf", documents.pdf("version 7"), documents.pdf("version 8")),
+        ("md", "text/markdown", b"version 7", b"version 8"),
+        ("pdf", "application/pdf", b"%PDF-7", b"%PDF-8"),
+        ("png", "image/png", pictures.png(9, 7), pictures.png(9, 8)),
+        ("png", "image/png", pictures.png(9, 7)[:40], pictures.png(9, 8)[:40]),
+    ],
+    ids=["ods", "pdf", "text", "broken pdf", "picture", "broken picture"],
+)
+def test_an_import_does_not_tell_what_others_have(
+    ann: User,
+    talk: Conversation,
+    extension: str,
+    media_type: str,
+    theirs: bytes,
+    nobodys: bytes,
+    is_converted: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither by its result nor by what is read or converted for it."""
+    calls: list[str] = []
+
+    def convert(person: int, file: Any, needed: NeedsConversion) -> Extracted:
+        calls.append("converted")
+        if not is_converted:
+            raise needed
+        return Extracted(needed.media_type, ("Grüße",))
+
+    def read(file: Any, name: str) -> Any:
+        calls.append("read")
+        return read_really(file, name)
+
+    read_really = reading.read
+    monkeypatch.setattr(reading, "read", read)
+    uploads.keep_file(uploads.sha256_of(theirs), theirs)
+    sizes = {"width": 9, "height": 7} if extension == "png" else {"width": 0, "height": 0, "pages": 1}
+    Attachment.objects.create(
+        owner=ann,
+        file_id=uploads.sha256_of(theirs),
+        media_type=media_type,
+        name=f"x.{extension}",
+        size=len(theirs),
+        **sizes,
+    )
+    found = []
+    for name, content in (("ben", theirs), ("cat", nobodys)):
+        calls.clear()
+        person = User.objects.create_user(name)
+        job = imported(person, with_file(talk, content, extension), convert)
+        own = Attachment.objects.filter(owner=person)
+        columns = list(own.values_list("media_type", "pages", "width"))
+        found.append((job.state, job.stored, job.preview["without"], columns, list(calls)))
+    assert found[0] == found[1]
+    assert "read" in found[0][-1]
+
+
+def with_file(talk: Conversation, content: bytes, extension: str) -> bytes:
+    """An archive of the conversation in which its document has these bytes."""
+    told, target = as_json(talk), io.BytesIO()
+    name = f"attachments/{uploads.sha256_of(content)}.{extension}"
+    told["messages"][0]["attachments"][0] |= {"file": name, "name": f"x.{extension}"}
+    with zipfile.ZipFile(target, "w") as packed:
+        packed.writestr(f"conversations/{talk.pk}.json", json.dumps(told))
+        packed.writestr(name, content)
+    return target.getvalue()
 
 
 def test_all_files_of_a_conversation_count_against_the_quota(

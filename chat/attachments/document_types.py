@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .confined.unicode_text import is_binary, mark_of, wide_encoding
+
 Reader = Literal["pdf", "office", "html", "mail", "notebook", "text", "cloudflare"]
 TYPE_HEAD_BYTES = 4_096  # what `guess` needs to see of a file
 MAX_PDF_OFFSET = 1_024  # of its signature, as other readers allow
@@ -23,14 +25,11 @@ MAIL = re.compile(
     rb"(?:From:|Content-Type:\s*multipart/)" % (FIELD, FIELD),
     re.IGNORECASE,
 )
-MIN_UTF16_ZEROS = 4
 # The name of the first file in OpenDocument and EPUB, and in Office files.
 FIRST_IN_DOCUMENTS = (b"mimetype", b"[Content_Types].xml")
 ZIP_HEADER_BYTES = 30  # before that name
 # Extensions of other documents in such archives: Apple's, Microsoft's.
 SAVABLE = ("pages", "key", "pub", "vsd", "wps", "xps")
-# Texts hold other control characters: white space, and the escape and backspace of recorded terminals.
-BINARY_BYTE = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +138,4 @@ def refusal(name: str, head: bytes) -> str:
 
 def is_text(head: bytes) -> bool:
     """Return True unless the bytes are those of a binary file."""
-    if head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return True
-    return not BINARY_BYTE.search(head) or is_utf16(head)
-
-
-def is_utf16(head: bytes) -> bool:
-    """Return True for UTF-16 without a byte order mark: in Latin text, every other byte is null."""
-    zeros = head.count(0)
-    in_one_half = zeros in (head[::2].count(0), head[1::2].count(0))
-    return in_one_half and zeros >= MIN_UTF16_ZEROS and zeros >= len(head) // 5
+    return mark_of(head) is not None or wide_encoding(head) is not None or not is_binary(head)

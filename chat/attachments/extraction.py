@@ -119,6 +119,10 @@ def _problem(name: str) -> RequestError:
         return problems.NotADocument(
             _("Outlook’s own format can’t be read here. Save the message as EML or PDF, then add that.")
         )
+    if name == "encoding":
+        return problems.UncertainEncoding(
+            _("The encoding of this text file is uncertain. Save it as UTF-8, then add it again.")
+        )
     if name == "encrypted":
         return problems.EncryptedDocument(
             _("This document has a password. Save it without one, then add it again.")

@@ -69,6 +69,12 @@ class BrokenDocument(RequestError):
     status, code = 422, "broken_document"
 
 
+class UncertainEncoding(RequestError):
+    """A text file in one of several encodings older than Unicode; nothing in it tells which."""
+
+    status, code = 422, "uncertain_encoding"
+
+
 class EncryptedDocument(RequestError):
     status, code = 422, "encrypted_document"
 

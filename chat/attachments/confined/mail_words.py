@@ -5,29 +5,8 @@ import re
 from collections.abc import Iterator
 
 from .problem import Problem
-from .text_encoding import decoded
+from .text_encoding import codec, decoded
 
-# What senders call a character set is often a smaller one than they write, as browsers assume as well,
-# https://encoding.spec.whatwg.org/#names-and-labels.
-WIDER = {
-    "iso-8859-1": "cp1252",
-    "latin1": "cp1252",
-    "iso-8859-9": "cp1254",
-    "iso-8859-11": "cp874",
-    "tis-620": "cp874",
-    "iso-8859-8-i": "iso-8859-8",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "ks_c_5601-1987": "cp949",
-    "euc-kr": "cp949",
-    "shift_jis": "cp932",
-    "x-sjis": "cp932",
-    "big5": "big5hkscs",
-    "unicode-1-1-utf-7": "utf-7",
-}
-# Not all of Python's encodings: some are none of text.
-CHARSET = re.compile(r"(?:utf|iso|windows|cp|koi8|shift_jis|euc|gb|big5|hz|mac|ibm|johab).{0,20}")
 ENCODED_WORD = re.compile(r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=", re.IGNORECASE)
 FOLD = re.compile(r"\r?\n[ \t]*")
 NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
@@ -35,9 +14,7 @@ NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
 
 def decoded_as(content: bytes, charset: str | None) -> str:
     """Return the text in its declared character set, or in another one if it cannot be in that."""
-    name = (charset or "").strip().lower()
-    name = WIDER.get(name, name)
-    if CHARSET.fullmatch(name):
+    if name := codec(charset or ""):
         try:
             return content.decode(name)
         except (UnicodeDecodeError, LookupError):

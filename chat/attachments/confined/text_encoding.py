@@ -1,43 +1,114 @@
 """The text of a file of unknown encoding."""
 
-import codecs
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 
 from .problem import Problem
+from .unicode_text import REPLACEMENT, has_binary_byte, is_binary, mark_of, mostly_utf8, wide_encoding
 
-CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?([A-Za-z0-9_-]{2,20})", re.IGNORECASE)
-CHARSETS = re.compile(
-    r"utf-8|iso-8859-\d+|windows-125\d|koi8-[ru]|shift_jis|euc-(jp|kr)|iso-2022-jp|gb(2312|k|18030)|big5"
+# Encodings that a text names itself: a page, XML, CSS, a line for editors, as Python and Emacs have it.
+DECLARATION = re.compile(
+    rb"""<meta\b[^>]{1,200}?charset\s*=\s*["']?\s*([\w.:-]{2,30})
+    |\A\s*<\?xml\b[^>]{1,100}?\bencoding\s*=\s*["']([\w.:-]{2,30})
+    |\A@charset\s+"([\w.:-]{2,30})"
+    |\A(?:[^\n]*\n)?[ \t\f]*(?:[#;%*]|//|--|/\*|<!--|"|\.\.)[^\n]{0,200}?coding[:=][ \t]*([\w.-]{2,30})""",
+    re.IGNORECASE | re.VERBOSE,
 )
+DECLARATION_BYTES = 2_048
+# What authors call an encoding is often a smaller one than they write, as browsers assume as well,
+# https://encoding.spec.whatwg.org/#names-and-labels.
+WIDER = {
+    "iso-8859-1": "cp1252",
+    "latin1": "cp1252",
+    "latin-1": "cp1252",
+    "iso-8859-9": "cp1254",
+    "iso-8859-11": "cp874",
+    "tis-620": "cp874",
+    "iso-8859-8-i": "iso-8859-8",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "x-gbk": "gb18030",
+    "ks_c_5601-1987": "cp949",
+    "euc-kr": "cp949",
+    "shift_jis": "cp932",
+    "x-sjis": "cp932",
+    "big5": "big5hkscs",
+    "unicode-1-1-utf-7": "utf-7",
+}
+# Not all of Python's encodings: some are none of text.
+CHARSET = re.compile(r"(?:utf|iso|windows|cp|koi8|shift_jis|euc|gb|big5|hz|mac|ibm|johab).{0,20}")
+# In seven bits; what the others are told by.
+SHIFTS, SEVEN_BITS = re.compile(rb"\x1b\$[@B]|\x1b\$\(D"), "iso2022_jp_ext"
+BYTES_FOR_A_WRONG_ONE = 500  # rather replaced than the whole file refused
 TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}\x07)")
-BINARY_CHARACTER = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+BINARY_CHARACTERS = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]+")
 
 
-def decoded(content: bytes) -> str:
-    """Return the text in its encoding: by its mark, else UTF-8, else UTF-16, else Windows-1252 or Latin-1."""
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if content.startswith(mark):
-            return checked(content.decode(encoding, "replace"))
-    declared = CHARSET.search(content[:2_048])
-    named = declared[1].decode().lower() if declared else ""
-    nulls = (content[::2].count(0), content[1::2].count(0))
-    wide = "utf-16-be" if nulls[0] > nulls[1] else "utf-16-le"
-    for encoding in ("utf-8", named if CHARSETS.fullmatch(named) else "utf-8", wide, "cp1252", "latin-1"):
-        if encoding == wide and not any(nulls):
-            continue
-        try:
-            return checked(content.decode(encoding))
-        except (UnicodeDecodeError, LookupError, Problem):
-            continue
-    raise Problem("type")
+def decoded(content: bytes, declared: str = "") -> str:
+    """Return the text in its encoding: Unicode, the declared one, or the one that is certain by its letters.
 
-
-def checked(text: str) -> str:
-    """Return the text without the codes of terminals. Raises Problem if it is no text."""
-    if BINARY_CHARACTER.search(text):
+    `declared`: from outside the content. Raises Problem: "type" for no text, "encoding" if it is uncertain.
+    """
+    if encoding := mark_of(content) or wide_encoding(content):
+        return without_terminal_codes(content.decode(encoding, "replace").removeprefix("\ufeff"))
+    if is_binary(content):
         raise Problem("type")
+    text = _read(content, declared or _declared(content))
+    return BINARY_CHARACTERS.sub(REPLACEMENT, without_terminal_codes(text.rstrip("\x1a")))
+
+
+def _read(content: bytes, declared: str) -> str:
+    name = codec(declared)
+    for encoding in (*_in_seven_bits(content, name), "utf-8", name):
+        try:
+            if encoding:
+                return content.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    if (text := mostly_utf8(content)) is not None:
+        return text
+    if has_binary_byte(content):
+        raise Problem("type")
+    for text in _likely(content, name):
+        if text is not None:
+            return text
+    raise Problem("encoding")
+
+
+def _in_seven_bits(content: bytes, declared: str | None) -> list[str]:
+    """Return the encoding of bytes that are ASCII only by their look."""
+    if not content.isascii():
+        return []
+    if SHIFTS.search(content):
+        return [SEVEN_BITS]
+    return [declared] if declared in ("utf-7", "hz") else []
+
+
+def _likely(content: bytes, declared: str | None) -> Iterator[str | None]:
+    """Return the text in the declared encoding if little is wrong in it; the certain one; mostly ASCII."""
+    from .legacy_encoding import guessed
+
+    few = len(content) // BYTES_FOR_A_WRONG_ONE
+    with suppress(LookupError):
+        text = content.decode(declared or "ascii", "replace")
+        yield text if declared and text.count(REPLACEMENT) <= max(1, few) else None
+    yield guessed(content)
+    text = content.decode("ascii", "replace")
+    yield text if text.count(REPLACEMENT) <= few else None
+
+
+def codec(label: str) -> str | None:
+    """Return Python's name of an encoding of text by its label in the world; None for other words."""
+    name = label.strip().lower()
+    name = WIDER.get(name, name)
+    return name if CHARSET.fullmatch(name) else None
+
+
+def _declared(content: bytes) -> str:
+    found = DECLARATION.search(content[:DECLARATION_BYTES])
+    return next(filter(None, found.groups())).decode() if found else ""
+
+
+def without_terminal_codes(text: str) -> str:
     return TERMINAL_CODES.sub("", text)

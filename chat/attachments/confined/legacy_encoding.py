@@ -1,0 +1,232 @@
+"""The detection of encodings older than Unicode: a text, or nothing where its encoding is uncertain.
+
+Each encoding in which the bytes are valid gives a reading. Its score is the logarithm of the probability of
+its characters beside their neighbours, in the language that fits best: letters by their pairs, ideographs by
+their frequency, other signs by the places at which people write them. A reading is returned only if it fits
+by itself, and if each reading that differs is far less likely. No part of a text has to be taken on trust: a
+wrong guess would be worse than none.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from math import log
+
+from .letters import CHARACTERS, PAIRS, WORDS
+
+WEST = ("en", "de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl", "is", "ca", "et", "sq", "ga")
+CENTRE = ("pl", "cs", "sk", "hu", "hr", "sl", "ro", "de", "sq")
+BALTIC, CYRILLIC, ARABIC = ("lt", "lv", "et"), ("ru", "uk", "bg", "mk", "sr", "be"), ("ar", "fa")
+ISO, DOS, MAC = -0.5, -2.0, -4.0  # how much rarer files in them are than in Windows' encodings
+# By encoding: the languages, and what is known before.
+SINGLE_BYTE = {
+    "cp1252": (WEST, 1.5),
+    "iso8859-15": (WEST, ISO),
+    "cp850": (WEST, DOS),
+    "cp437": (WEST, DOS),
+    "mac_roman": (WEST, MAC),
+    "mac_iceland": (("is",), MAC),
+    "cp1250": (CENTRE, 0.0),
+    "iso8859-2": (CENTRE, ISO),
+    "cp852": (CENTRE, DOS),
+    "mac_latin2": (CENTRE, MAC),
+    "cp1254": (("tr",), 0.0),
+    "cp857": (("tr",), DOS),
+    "mac_turkish": (("tr",), MAC),
+    "cp1257": (BALTIC, 0.0),
+    "iso8859-13": (BALTIC, ISO),
+    "iso8859-4": (BALTIC, ISO),
+    "cp775": (BALTIC, DOS),
+    "cp1258": (("vi",), 0.0),
+    "cp1253": (("el",), 0.0),
+    "iso8859-7": (("el",), ISO),
+    "cp737": (("el",), DOS),
+    "mac_greek": (("el",), MAC),
+    "cp1251": (CYRILLIC, 0.0),
+    "koi8-r": (CYRILLIC, ISO),
+    "koi8-u": (CYRILLIC, ISO),
+    "iso8859-5": (CYRILLIC, ISO),
+    "cp866": (CYRILLIC, DOS),
+    "cp855": (CYRILLIC, MAC),
+    "mac_cyrillic": (CYRILLIC, MAC),
+    "cp1255": (("he",), 0.0),
+    "iso8859-8": (("he",), ISO),
+    "cp862": (("he",), DOS),
+    "cp1256": (ARABIC, 0.0),
+    "iso8859-6": (ARABIC, ISO),
+    "cp874": (("th",), 0.0),
+}
+# By encoding: the languages of CHARACTERS, and the smaller standard with the ordinary characters of each.
+MULTI_BYTE = {
+    "gb18030": (("zh", "gb2312"), ("zh-Hant", "big5")),
+    "big5hkscs": (("zh-Hant", "big5"),),
+    "cp950": (("zh-Hant", "big5"),),
+    "cp932": (("ja", "euc_jp"),),
+    "euc_jp": (("ja", "euc_jp"),),
+    "cp949": (("ko", "euc_kr"),),
+}
+# Of each standard: the first byte of its rare characters.
+RARE_FROM = {"gb2312": 0xD8, "big5": 0xC9, "euc_jp": 0xD0, "euc_kr": 0xCA}
+
+LEAST = 7.0  # by this logarithm each other reading must be less likely
+FITS, IDEOGRAPHS_FIT = -14.0, -8.9  # at the least, on average of a character
+IMPOSSIBLE, UNLIKELY, SIGN, ALONE, CAPITAL = -30.0, -9.0, -7.0, -4.0, -1.5
+WORD_SCORE, MOST_WORDS = 0.75, 10
+SAMPLE_BYTES = 12_000
+REPEATED = 3  # a word that comes again tells no more than that
+
+WORD = re.compile(rb"(?<![\w\x80-\xff])[a-z]{2,}(?![\w\x80-\xff])")
+NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+LINE_NOT_ASCII = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
+QUOTES = "„“”«»‹›"  # in pairs
+# A sign as people write it, with what stands before and after it.
+WRITTEN = re.compile(
+    r"""\W[„“‚‘«‹”»›][^\s]|[^\s][“”‘’»›«][^\w]|\W[«»“”‘’]\W|\W’\d|[\s\d][–—][\s\d]|[\w\s.!?"]…\W
+    |\d€\W|[ \xa0]€\W|[\s(\[;,"'€]€[\d \xa0]|[\W\d]£\d|\d[°²³½¼¾ªº].|\W[½¼¾]\W|[mM][²³]\W|[\s\d\xa0]°[CF\s]
+    |\W§[ \d\xa0§]|\W[©•·¶■●▪№±µ]\W|\w[®™©]\W|[\s\d][×÷±][\s\d]|\W[¿¡][^\s]|\W№\d|l·l
+    |[\d»«%$€£§.,;:!?°–]\xa0[\w»«%€£:;!?–(]|\w\xa0[\d»«%€£:;!?–(]|.[─-▟][─-▟]|[─-▟][─-▟].|\s[│║]\s""",
+    re.VERBOSE | re.DOTALL,
+)
+APOSTROPHE = re.compile(
+    r"(?:.[cdjlmnstCDJLMNST]|[qQ][uU])’[aeiouyhàâéèêîôAEIOUÉÈ].|.[^\W\d_]’[sdm]\W|.n’t\W|.[^\W\d_]’(?:re|ve|ll)"
+)
+
+
+def guessed(content: bytes) -> str | None:
+    """Return the text of bytes that are not Unicode; None where its encoding is uncertain."""
+    sample = _sample(content)
+    readings: dict[str, tuple[float, float, str]] = {}  # by the text of the sample
+    for encoding, score, average in _scores(sample):
+        text = unicodedata.normalize("NFC", sample.decode(encoding))
+        readings[text] = max(readings.get(text, (score, average, encoding)), (score, average, encoding))
+    ranked = sorted(readings.values(), reverse=True)
+    if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < LEAST):
+        return None
+    _score, average, encoding = ranked[0]
+    if average < (IDEOGRAPHS_FIT if encoding in MULTI_BYTE else FITS):
+        return None
+    try:
+        return unicodedata.normalize("NFC", content.decode(encoding))
+    except UnicodeDecodeError:  # outside the sample
+        return None
+
+
+def _sample(content: bytes) -> bytes:
+    """Return lines that are not ASCII, from all of the content."""
+    lines = LINE_NOT_ASCII.findall(content)
+    return b"".join(lines[:: 1 + sum(map(len, lines)) // SAMPLE_BYTES])
+
+
+def _scores(sample: bytes) -> Iterator[tuple[str, float, float]]:
+    """Return for each encoding in which the bytes are valid: its score, and the average of a character."""
+    words = Counter(WORD.findall(sample.lower()))
+    known = {language: _known(words, listed) for language, listed in WORDS.items()}
+    for encoding in (*MULTI_BYTE, *SINGLE_BYTE):
+        if not (contexts := _contexts(sample, encoding)):
+            continue
+        if encoding in MULTI_BYTE:
+            score = max(_ideographs(contexts, *each) for each in MULTI_BYTE[encoding])
+            yield encoding, score, score / contexts.total()
+        else:
+            languages, usual = SINGLE_BYTE[encoding]
+            score, language = max((_letters(contexts, each) + known.get(each, 0), each) for each in languages)
+            yield encoding, usual + score, (score - known.get(language, 0)) / contexts.total()
+
+
+def _known(found: "Counter[bytes]", words: str) -> float:
+    hits = sum(min(found[word.encode()], REPEATED) for word in words.split())
+    return WORD_SCORE * min(hits, MOST_WORDS)
+
+
+def _contexts(sample: bytes, encoding: str) -> "Counter[str]":
+    """Return each character outside ASCII with two neighbours on each side, and how often it counts."""
+    try:
+        text = f"\n\n{sample.decode(encoding)}\n\n"
+    except UnicodeDecodeError:
+        return Counter()
+    found = Counter(text[at.start() - 2 : at.start() + 3] for at in NOT_ASCII.finditer(text))
+    return Counter({context: min(times, REPEATED) for context, times in found.items()})
+
+
+def _letters(contexts: "Counter[str]", language: str) -> float:
+    """Return the score of the letters and signs in a language."""
+    model = _model(PAIRS[language])
+    unlikely = UNLIKELY if language in WORDS else IMPOSSIBLE  # beside a letter of ASCII
+    quotes = sum(times for context, times in contexts.items() if context[2] in QUOTES)
+    return (quotes % 2) * UNLIKELY + sum(
+        times * (_letter(context, model, unlikely) if _is_letter(context[2]) else _sign(context))
+        for context, times in contexts.items()
+    )
+
+
+@cache
+def _model(pairs: str) -> dict[str, float]:
+    """Return the logarithms of the probabilities of pairs, by Zipf's law."""
+    shares = [1 / (rank + 5) for rank in range(len(pairs) // 2)]
+    return {pairs[2 * rank : 2 * rank + 2]: log(share / sum(shares)) for rank, share in enumerate(shares)}
+
+
+@lru_cache(maxsize=10_000)
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LM"
+
+
+def _letter(context: str, model: dict[str, float], mixed: float) -> float:
+    before, letter, after = [_lower(each) if _is_letter(each) else "_" for each in context[1:4]]
+    score = model.get(before + letter, mixed if before.isascii() and before.isalpha() else UNLIKELY)
+    if after.isascii():
+        score += model.get(letter + after, mixed if after != "_" else UNLIKELY)
+    if before == after == "_":
+        score += ALONE
+    if context[2].isupper():
+        score += UNLIKELY if context[1].islower() else CAPITAL
+    return score
+
+
+def _lower(letter: str) -> str:
+    return letter if letter == "İ" else letter.lower()
+
+
+@lru_cache(maxsize=10_000)
+def _sign(context: str) -> float:
+    return SIGN if WRITTEN.fullmatch(context[1:4]) or APOSTROPHE.fullmatch(context) else IMPOSSIBLE
+
+
+def _ideographs(contexts: "Counter[str]", language: str, standard: str) -> float:
+    return sum(times * _ideograph(context, language, standard) for context, times in contexts.items())
+
+
+@lru_cache(maxsize=20_000)
+def _ideograph(context: str, language: str, standard: str) -> float:
+    before, sign, after = list(context[1:4])
+    beside = [each.isascii() and each.isalpha() for each in (before, after)]
+    if all(beside) or (_is_narrow(sign) and not (_is_narrow(before) or _is_narrow(after))):
+        return IMPOSSIBLE
+    rank = CHARACTERS[language].find(sign)
+    score = log(0.08 / (rank + 20)) if rank >= 0 else _other(sign, language, standard)
+    return score + (ALONE if any(beside) else 0)
+
+
+def _is_narrow(sign: str) -> bool:
+    """Return True for katakana of half the width."""
+    return "\uff61" <= sign <= "\uff9f"
+
+
+def _other(sign: str, language: str, standard: str) -> float:
+    """Return the score of a sign that is none of the frequent ideographs or syllables."""
+    if "\u3000" <= sign <= "\u3015" or sign in "，：；（）！？":
+        return log(0.1 / 15)
+    if "\uff01" <= sign <= "\uff5e" or sign in "“”‘’—…·–％→①②③④⑤⑥●○■□◆★☆※―℃×":
+        return log(0.05 / 120)
+    if language == "ja" and "\u3041" <= sign <= "\u30fe":
+        return log(0.45 / 60) if sign < "\u30a1" else log(0.2 / 80)
+    if language == "ja" and _is_narrow(sign):
+        return UNLIKELY
+    if not ("\u4e00" <= sign <= "\u9fff" or "\uac00" <= sign <= "\ud7a3" or sign == "々"):
+        return IMPOSSIBLE
+    known = sign.encode(standard, "ignore")
+    if len(known) != 2:
+        return 1.5 * UNLIKELY
+    return log(0.2 / 2_000) if known[0] < RARE_FROM[standard] else log(0.01 / 3_000)

@@ -13,16 +13,21 @@ from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import check_password
+from django.core.signing import Signer
 from django.db.models import Sum
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from chat.models.user import User
 from chatsite.proxies import forwarded_for, without_port
 
-ADDRESS_LIMIT = 300  # failed logins from one address, of all names together, within AXES_COOLOFF_TIME
+# Failed logins within AXES_COOLOFF_TIME: from one address, of all names; and of one name, from all addresses.
+ADDRESS_LIMIT, NAME_LIMIT = 300, 50
+KNOWN_BROWSER = "known"  # the cookie, and the salt of the signatures in it
+KNOWN_BROWSER_SECONDS = 400 * 86_400  # browsers keep no cookie for longer
+MAX_KNOWN_NAMES = 8  # of the people who share a browser
 MAX_LOGIN_CHARS = 255  # width of the `username` column of AccessAttempt
 LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
 
@@ -88,7 +93,10 @@ class AccountBackend(AxesStandaloneBackend, ModelBackend):
 
 
 class LoginThrottle(AxesDatabaseHandler):
-    """Lock a name after ten failures from one address, and an address after ADDRESS_LIMIT failed logins.
+    """Lock a name and an address after ten failures, an address after ADDRESS_LIMIT, a name after NAME_LIMIT.
+
+    The latter does not apply to a browser in which this person has signed in before: otherwise anybody could
+    lock an account out, https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 
     Attempts that are refused without checking the password are not counted, so hammering one name adds ten
     failures to the address and no more. An office behind one address can mistype 300 times in 15 minutes; a
@@ -99,14 +107,42 @@ class LoginThrottle(AxesDatabaseHandler):
         """Return True if this attempt is refused without checking the password."""
         if super().is_locked(request, credentials):
             return True
-        return not _is_confirmation(credentials) and self._address_is_locked(request)
+        if _is_confirmation(credentials):
+            return False
+        if _failed_logins(ip_address=request.axes_ip_address) >= ADDRESS_LIMIT:
+            return True
+        name = throttled_name(request, credentials)
+        return not _is_known(request, name) and _failed_logins(username=name) >= NAME_LIMIT
 
-    def _address_is_locked(self, request: Any) -> bool:
-        recent = AccessAttempt.objects.filter(
-            ip_address=request.axes_ip_address, attempt_time__gte=timezone.now() - settings.AXES_COOLOFF_TIME
-        )
-        log_ins = recent.filter(username__startswith=LOG_IN)
-        return (log_ins.aggregate(failures=Sum("failures_since_start"))["failures"] or 0) >= ADDRESS_LIMIT
+
+def _failed_logins(**column: Any) -> int:
+    recent = AccessAttempt.objects.filter(attempt_time__gte=timezone.now() - settings.AXES_COOLOFF_TIME)
+    log_ins = recent.filter(username__startswith=LOG_IN, **column)
+    return log_ins.aggregate(failures=Sum("failures_since_start"))["failures"] or 0
+
+
+def _is_known(request: HttpRequest, name: str) -> bool:
+    return _signature(name) in request.COOKIES.get(KNOWN_BROWSER, "").split(".")
+
+
+def remember_browser(request: HttpRequest, response: HttpResponse) -> None:
+    """Note in a cookie that the person of this request has signed in in this browser."""
+    others = request.COOKIES.get(KNOWN_BROWSER, "").split(".")
+    signed = _signature(throttled_name(request, {"username": request.user.get_username()}))
+    names = [signed, *(each for each in others if each and each != signed)][:MAX_KNOWN_NAMES]
+    response.set_cookie(
+        KNOWN_BROWSER,
+        ".".join(names),
+        max_age=KNOWN_BROWSER_SECONDS,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Strict",
+        path=settings.LOGIN_URL,
+    )
+
+
+def _signature(name: str) -> str:
+    return Signer(salt=KNOWN_BROWSER).signature(name)
 
 
 @receiver(pre_save, sender=AccessAttempt)

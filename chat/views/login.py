@@ -25,7 +25,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
-from chat.backends import client_address, throttled_name
+from chat.backends import client_address, remember_browser, throttled_name
 from chat.forms import MAX_PASSWORD_CHARS
 from chat.models.user import User
 from chat.views import access, pages
@@ -72,7 +72,9 @@ def login(request: HttpRequest) -> HttpResponse:
         user = attempt(request, **form.cleaned_data)
         if user is not None:
             auth.login(request, user)
-            return _signed_in(request, _next(request))
+            response = _signed_in(request, _next(request))
+            remember_browser(request, response)
+            return response
         if locked_out(request) and not _pending_message(request):
             return refuse_locked_out(request)
         form.add_error(None, LOCKED_OUT if locked_out(request) else LOGIN_WRONG)

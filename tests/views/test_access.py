@@ -226,6 +226,31 @@ class TestTheThrottle:
         assert log_in(client).status_code == 429
         assert log_in(client, address="203.0.113.9").status_code == 302
 
+    def test_guesses_at_one_name_from_many_addresses_are_stopped_but_for_a_known_browser(
+        self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        User.objects.create_user("bob", "bob@example.org", PASSWORD)
+        monkeypatch.setattr(backends, "NAME_LIMIT", 3)
+        known, shared = Client(), Client()
+        assert log_in(known).status_code == 302
+        for name in ("bob", "alice@example.org"):
+            assert log_in(shared, name).status_code == 302
+            shared.cookies.pop("sessionid")
+        cookie = known.cookies["known"]
+        assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", LOGIN)
+        known.cookies.pop("sessionid")
+        statuses = [
+            log_in(client, name, "Summer2026", address=f"203.0.113.{number}").status_code
+            for number, name in enumerate(("alice", "ALICE@example.org", "Alice", "alice", "alice"))
+        ]
+        assert statuses == [200] * 3 + [429] * 2
+        assert log_in(client, address="203.0.113.77").status_code == 429
+        client.cookies["known"] = f"x.{cookie.value[:-1]}"
+        assert log_in(client, address="203.0.113.77").status_code == 429
+        assert log_in(client, "bob", address="203.0.113.77").status_code == 302
+        for browser in (known, shared):
+            assert log_in(browser, address="203.0.113.78").status_code == 302
+
     def test_names_like_the_throttles_own_count_for_the_address_too(
         self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -197,7 +197,7 @@ VALIDATION = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"{VALIDATION}.UserAttributeSimilarityValidator"},
     {"NAME": f"{VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": f"{VALIDATION}.CommonPasswordValidator"},
+    {"NAME": "chat.password_validation.CommonPartValidator"},
 ]
 
 AXES_HANDLER = "chat.backends.LoginThrottle"

@@ -156,7 +156,7 @@ alice.save()
 
 
 @pytest.mark.database
-def test_a_restore_opens_nothing_that_was_closed_and_names_what_it_cannot_close(
+def test_a_restore_opens_nothing_that_was_closed(
     template: Template, tmp_path: Path
 ) -> None:
     database, backup = template.copy(tmp_path), tmp_path / "site.zip"

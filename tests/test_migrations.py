@@ -219,7 +219,7 @@ def test_renamed_columns_of_imports_keep_every_row(older: Older) -> None:
 
 
 @pytest.mark.database
-def test_the_search_index_is_built_again_with_words_of_other_letters(older: Older) -> None:
+def test_the_search_index_is_built_again_with_new_words(older: Older) -> None:
     apps = older("0058_deleted_by_time")
     user = apps.get_model("chat", "User").objects.create(username="alice")
     talk = apps.get_model("chat", "Conversation").objects.create(user=user, title="Øl", model=MODEL)

@@ -360,7 +360,7 @@ def test_after_a_sign_in_again_the_picture_is_kept(
     expect(chat.notice).to_be_empty()
 
 
-def test_somebody_who_leaves_instead_of_signing_in_finds_the_uploaded_picture_again(
+def test_a_picture_is_back_after_leaving_a_lost_session(
     window: Window, server: Server
 ) -> None:
     chat = Pictures.open(window, server, "erin")

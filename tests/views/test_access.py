@@ -226,7 +226,7 @@ class TestTheThrottle:
         assert log_in(client).status_code == 429
         assert log_in(client, address="203.0.113.9").status_code == 302
 
-    def test_guesses_at_one_name_from_many_addresses_are_stopped_but_for_a_known_browser(
+    def test_guesses_at_one_name_stop_except_in_known_browsers(
         self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         User.objects.create_user("bob", "bob@example.org", PASSWORD)

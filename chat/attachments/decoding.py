@@ -75,4 +75,5 @@ def _problem(name: str) -> RequestError:
         return TooManyPixels(_("This picture has too many pixels. Make it smaller, then add it again."))
     if name == "time":
         return TookTooLong(_("This picture took too long to read. Make it smaller, then add it again."))
-    return BrokenPicture(_("This picture is damaged and can’t be read."))
+    incomplete = _("This picture is damaged or incomplete. Add the whole file, or another copy.")
+    return NotAPicture(incomplete) if name == "head" else BrokenPicture(incomplete)

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from PIL import Image, ImageCms, PngImagePlugin
+from PIL import Image, ImageCms, ImageFile, PngImagePlugin
 
-from chat.attachments import decoding
+from chat.attachments import decoding, reading
 from chat.attachments.confined import pictures as confined
 from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.problems import BrokenPicture, NotAPicture, TooManyPixels
@@ -251,6 +251,61 @@ def test_damaged_bytes_end_in_a_picture_or_a_refusal(seed: int) -> None:
     with suppress(NotAPicture, BrokenPicture, TooManyPixels):
         found = decoded(bytes(content))
         assert pictures.opened(found.content).size == (found.width, found.height)
+
+
+NOISE = Image.frombytes("RGB", (120, 80), random.Random(1).randbytes(120 * 80 * 3))
+WHOLE = {
+    "JPEG": pictures.encoded(NOISE, "JPEG"),
+    "progressive JPEG": pictures.encoded(NOISE, "JPEG", progressive=True),
+    "JPEG of a camera": pictures.encoded(NOISE, "JPEG", exif=b"Exif\0\0" + bytes(2_000)),
+    "PNG": pictures.encoded(NOISE, "PNG"),
+    "PNG with a palette": pictures.encoded(NOISE.convert("P"), "PNG"),
+    "PNG with transparency": pictures.encoded(NOISE.convert("RGBA"), "PNG"),
+    "PNG of 16 bits": pictures.encoded(
+        Image.frombytes("I;16", (120, 80), random.Random(1).randbytes(19_200)), "PNG"
+    ),
+    "GIF": pictures.encoded(NOISE.convert("P"), "GIF"),
+    "GIF that moves": pictures.encoded(NOISE, "GIF", save_all=True, append_images=[NOISE.rotate(180)]),
+    "WebP": pictures.encoded(NOISE, "WEBP"),
+    "lossless WebP": pictures.encoded(NOISE, "WEBP", lossless=True),
+}
+SHOWN_IN_PART = [name for name in WHOLE if "WebP" not in name]
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_of_a_picture_that_ends_too_early_its_beginning_is_shown(form: str) -> None:
+    """Or it is called incomplete: where nothing of it is there, and WebP, which is decoded as a whole."""
+    whole = WHOLE[form]
+    lengths = [12, 14, 33, 60, 200, *(len(whole) * part // 100 for part in (1, 5, 50, 80, 95, 99))]
+    for length in [*lengths, len(whole) - 1]:
+        try:
+            found = converted(whole[:length])
+        except (confined.Problem, OSError):
+            assert form not in SHOWN_IN_PART or length < len(whole) // 5
+        else:
+            assert (found.width, found.height) == NOISE.size
+            assert pictures.opened(found.content).convert("RGB").getpixel((0, 0)) != (0, 0, 0)
+        finally:
+            ImageFile.LOAD_TRUNCATED_IMAGES = False
+
+
+@pytest.mark.parametrize(
+    ("length", "code"), [(12, "415 not_a_picture"), (20, "422 broken_picture"), (50, "422 broken_picture")]
+)
+def test_a_picture_of_which_nothing_is_there_is_said_to_be_incomplete(length: int, code: str) -> None:
+    assert refused(pictures.png()[:length]) == code
+    with pytest.raises(RequestError, match="incomplete"):
+        decoded(pictures.png()[:length])
+
+
+@pytest.mark.parametrize("brand", confined.HEIF_BRANDS)
+def test_pictures_of_phones_have_a_sentence_of_their_own(brand: bytes) -> None:
+    content = b"\0\0\0\x18ftyp" + brand + bytes(20_000)
+    for buffering in (0, 8_192, 131_072):
+        with tempfile.TemporaryFile(buffering=buffering) as file:
+            file.write(content)
+            with pytest.raises(RequestError, match="HEIC and AVIF"):
+                reading.read(file, "photo.jpg")
 
 
 def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

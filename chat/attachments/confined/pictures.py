@@ -4,7 +4,7 @@ It runs in `process.py`, reads the file that is its standard input, and writes o
 its standard output. With an argument, the side of a square in pixels, it cuts and scales the picture to it.
 
 The line has `media_type`, `width` and `height`, and the bytes of the new picture follow; or it has `problem`:
-"type", "heic", "pixels" or "broken".
+"type", "head" (only the beginning is a picture's), "heic", "pixels" or "broken".
 """
 
 import contextlib
@@ -22,7 +22,12 @@ MAX_STORED_BYTES = 4_000_000  # a PNG beyond it becomes a JPEG
 PALETTE_COLORS = 256
 JPEG_QUALITY = 88
 PICTURE_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
-HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis")
+PICTURE_BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
+PICTURE_HEAD_BYTES = 12
+HEIF_BRANDS = (
+    *(b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"),
+    *(b"mif1", b"msf1", b"avif", b"avis"),
+)
 ORIENTATION = 0x0112  # the tag in Exif
 
 
@@ -30,25 +35,56 @@ class Problem(Exception):
     """The reason why there is no picture: the value of `problem`."""
 
 
+def is_picture(head: bytes) -> bool:
+    """Return True if these are the first bytes of a picture, also of a kind that can't be read here."""
+    if head.startswith(PICTURE_BEGINNINGS):
+        return True
+    return (head[:4] == b"RIFF" and head[8:12] == b"WEBP") or is_heif(head)
+
+
+def is_heif(head: bytes) -> bool:
+    return head[4:8] == b"ftyp" and head[8:12] in HEIF_BRANDS
+
+
 def convert(source: BinaryIO, side: int = 0) -> tuple[dict[str, Any], bytes]:
     """Return what the picture is, and its bytes; with a `side`, its middle as a square. Raises Problem."""
+    try:
+        picture = colours(opened(source))
+    except OSError:
+        picture = beginning(source)
+    whole = upright(srgb(smaller(picture)))
+    return encode(square(whole, side) if side else whole)
+
+
+def opened(source: BinaryIO) -> Any:
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # compared below, with an error of our own
-    head = source.read(12)
     source.seek(0)
-    if head[4:8] == b"ftyp" and head[8:12] in HEIF_BRANDS:
+    head = source.read(PICTURE_HEAD_BYTES)
+    source.seek(0)
+    if is_heif(head):
         raise Problem("heic")
     try:
         picture = Image.open(source, formats=PICTURE_FORMATS)
     except Image.UnidentifiedImageError:
-        raise Problem("type") from None
+        raise Problem("head" if is_picture(head) else "type") from None
     if picture.width * picture.height > MAX_PIXELS:
         raise Problem("pixels")
     # A large JPEG is decoded at a half, a quarter or an eighth.
     picture.draft(None, (SIDE_PIXELS, SIDE_PIXELS))
-    whole = upright(srgb(smaller(colours(picture))))
-    return encode(square(whole, side) if side else whole)
+    return picture
+
+
+def beginning(source: BinaryIO) -> Any:
+    """Return what is there of a picture whose file ends too early, as browsers show it. Raises Problem."""
+    from PIL import ImageFile
+
+    ImageFile.LOAD_TRUNCATED_IMAGES = True
+    picture = colours(opened(source))
+    if picture.getcolors(1):  # one colour: nothing of it
+        raise Problem("broken")
+    return picture
 
 
 def colours(picture: Any) -> Any:

@@ -80,6 +80,11 @@ FALLBACK_MODELS = env.listing("FALLBACK_MODELS")
 REQUESTS_PER_MINUTE = env.integer("REQUESTS_PER_MINUTE", 300, 1, 1_000_000)
 PAID_MODEL_REQUESTS_PER_MINUTE = env.integer("PAID_MODEL_REQUESTS_PER_MINUTE", 20, 1, 1_000_000)
 
+# How long a model server may send nothing, say nothing, and take for a whole reply.
+UPSTREAM_SILENCE_SECONDS = env.integer("UPSTREAM_SILENCE_SECONDS", 60, 1, 86_400)
+UPSTREAM_PROGRESS_SECONDS = env.integer("UPSTREAM_PROGRESS_SECONDS", 300, 1, 86_400)
+REPLY_MAX_SECONDS = env.integer("REPLY_MAX_SECONDS", 3_600, 1, 86_400)
+
 INSTALLED_APPS = [
     "daphne",  # before staticfiles, to replace its `runserver` by one that streams
     "chat",

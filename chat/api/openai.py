@@ -16,15 +16,16 @@ from chat.engine.generation.api_calls import ActiveCall
 from chat.models import Call
 from chat.upstream.catalog import LlmModel
 from chat.wire import sse
-from chat.wire.frames import Delta
+from chat.wire.delta import FRAME_FIELDS, Delta
 from chat.wire.usage import Usage
 
+from .call_stream import stream_reply
 from .calls import start_call
 from .errors import ApiError
 from .field_checks import Object
 from .model_list import get_model, list_models
 from .response_headers import call_headers
-from .responses import api_view, json_response, read_reply, stream_reply
+from .responses import api_view, json_response, read_reply
 
 ERROR_TYPE_OF_STATUS = {403: "permission_error", 429: "rate_limit_error"}
 ERROR_TYPE_OF_CODE = {"insufficient_quota": "insufficient_quota"}
@@ -50,8 +51,8 @@ async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponse
     params, active_call = await start_call(request, Call.Dialect.OPENAI, _read)
     if params.stream:
         return await stream_reply(active_call, OpenAIChunks(active_call, include_usage=params.include_usage))
-    text, reasoning = await read_reply(active_call)
-    return json_response(completion(active_call, text, reasoning), headers=call_headers(active_call))
+    reply = await read_reply(active_call)
+    return json_response(completion(active_call, reply), headers=call_headers(active_call))
 
 
 @api_view(error_envelope, "GET", "HEAD")
@@ -85,23 +86,32 @@ def usage_of(usage: Usage | None) -> Object | None:
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.total_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         "neurons": usage.neurons,
+        **({"estimated": True} if usage.is_estimated else {}),
     }
 
 
-def completion(active_call: ActiveCall, text: str, reasoning: str) -> Object:
-    """Return the body of an unstreamed reply. With tool calls and no text, `content` is null."""
-    calls = active_call.tool_calls
-    message: Object = {"role": "assistant", "content": text or (None if calls else "")}
-    if reasoning:
-        message["reasoning_content"] = reasoning
+def completion(active_call: ActiveCall, reply: Delta) -> Object:
+    """Return the body of an unstreamed reply.
+
+    With tool calls or a refusal, and no text, `content` is null.
+    """
+    calls, more = active_call.tool_calls, dict(reply.more or {})
+    message: Object = {"role": "assistant", "content": reply.text or (None if calls or reply.refusal else "")}
+    if reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    if reply.refusal:
+        message["refusal"] = reply.refusal
+    beside = {name: more.pop(name) for name in FRAME_FIELDS if name in more}
+    message |= more
     if calls:
         message["tool_calls"] = calls
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": active_call.finish_reason}
     body = head(active_call) | {"object": "chat.completion"}
     if active_call.chunks:
         body["chunks"] = active_call.chunks
-    return body | {"choices": [choice], "usage": usage_of(active_call.usage)}
+    return body | {"choices": [choice], "usage": usage_of(active_call.usage)} | beside
 
 
 def head(active_call: ActiveCall) -> Object:
@@ -133,14 +143,28 @@ class OpenAIChunks:
         return self._chunk({"role": "assistant", "content": ""}, more={"chunks": chunks} if chunks else {})
 
     def delta(self, delta: Delta) -> bytes:
-        reasoning = self._reasoning + _json(delta.reasoning) + self._end if delta.reasoning else b""
-        return reasoning + self._text + _json(delta.text) + self._end if delta.text else reasoning
+        frames = self._reasoning + _json(delta.reasoning) + self._end if delta.reasoning else b""
+        if delta.text:
+            frames += self._text + _json(delta.text) + self._end
+        if delta.refusal or delta.tool_calls or delta.more:
+            frames += self._others(delta)
+        return frames
+
+    def _others(self, delta: Delta) -> bytes:
+        """Return the chunks of what is neither text nor reasoning, each with one field."""
+        frames = self._chunk({"refusal": delta.refusal}) if delta.refusal else b""
+        for piece in delta.tool_calls:
+            frames += self._chunk({"tool_calls": [piece]})
+        for name, value in (delta.more or {}).items():
+            beside = name in FRAME_FIELDS
+            frames += self._chunk(
+                {} if beside else {name: value}, more={name: value} if beside else NO_FIELDS
+            )
+        return frames
 
     def last(self) -> bytes:
         active_call = self._active_call
-        calls = [{"index": index, **call} for index, call in enumerate(active_call.tool_calls)]
-        frames = self._chunk({"tool_calls": calls}) if calls else b""
-        frames += self._chunk({}, active_call.finish_reason)
+        frames = self._chunk({}, active_call.finish_reason)
         if self._include_usage:
             frames += _frame(self._head | {"choices": [], "usage": usage_of(active_call.usage)})
         return frames

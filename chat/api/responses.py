@@ -1,9 +1,9 @@
-"""Responses of all dialects: errors, JSON and event streams."""
+"""Responses of all dialects: errors and JSON."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any
 
 from django.db.utils import Error
 from django.http import HttpRequest, JsonResponse
@@ -12,34 +12,15 @@ from django.utils.translation import gettext as _
 
 from chat.db_errors import unavailable
 from chat.engine.generation.api_calls import ActiveCall, CallAborted
-from chat.event_stream import EventStreamResponse
 from chat.exceptions import RequestError
 from chat.upstream.errors import UpstreamError
-from chat.wire import sse
-from chat.wire.frames import Delta
+from chat.wire.delta import Delta, joined
 
 from .errors import ApiError, MethodNotAllowed, error_headers, error_of
-from .response_headers import call_headers
 
 ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 # Returns (HTTP status, body) of an error in one dialect.
 ErrorEnvelope = Callable[[ApiError], tuple[int, dict[str, Any]]]
-
-
-class StreamFormat(Protocol):
-    """A dialect's frames of one response, as bytes. Constant parts are encoded once, not for each token."""
-
-    def first(self) -> bytes:
-        """Return the frames before the first delta."""
-
-    def delta(self, delta: Delta) -> bytes:
-        """Return the frames of a delta."""
-
-    def last(self) -> bytes:
-        """Return the end of a complete reply: tool calls, finish reason and usage, without `[DONE]`."""
-
-    def error(self, problem: ApiError) -> bytes:
-        """Return the frame of an error, which ends the stream."""
 
 
 def api_view(envelope: ErrorEnvelope, *methods: str) -> Callable[[ApiView], ApiView]:
@@ -81,50 +62,7 @@ def json_response(body: dict[str, Any], **options: Any) -> JsonResponse:
     return response
 
 
-async def read_reply(active_call: ActiveCall) -> tuple[str, str]:
-    """Return (text, reasoning) of the complete reply. Raises UpstreamError and CallAborted."""
+async def read_reply(active_call: ActiveCall) -> Delta:
+    """Return the complete reply as one delta. Raises UpstreamError and CallAborted."""
     async with aclosing(active_call.deltas()) as deltas:
-        reply = [delta async for delta in deltas]
-    return "".join(delta.text for delta in reply), "".join(delta.reasoning for delta in reply)
-
-
-async def stream_reply(active_call: ActiveCall, frames: StreamFormat) -> "CallStream":
-    """Return an event stream once the first delta is there: an error before it still gets its own status.
-
-    Raises UpstreamError and CallAborted.
-    """
-    deltas = active_call.deltas()
-    first = await anext(deltas, None)
-    return CallStream(active_call, deltas, _stream(deltas, first, frames))
-
-
-async def _stream(
-    deltas: AsyncGenerator[Delta, None], first: Delta | None, frames: StreamFormat
-) -> AsyncGenerator[bytes, None]:
-    async with aclosing(deltas):
-        try:
-            yield frames.first() + (frames.delta(first) if first else b"")
-            async for delta in deltas:
-                yield frames.delta(delta)
-        except (UpstreamError, CallAborted) as error:
-            yield frames.error(error_of(error))
-            return
-        yield frames.last() + sse.DONE
-
-
-class CallStream(EventStreamResponse):
-    """The stream of a call. Closing it ends the call even if it was never iterated."""
-
-    def __init__(
-        self,
-        active_call: ActiveCall,
-        deltas: AsyncGenerator[Delta, None],
-        frames: AsyncGenerator[bytes, None],
-    ) -> None:
-        self._active_call, self._deltas = active_call, deltas
-        super().__init__(frames, call_headers(active_call))
-
-    def close(self) -> None:
-        super().close()
-        if self._active_call.stored is None:
-            self._active_call.abandon(self._deltas)
+        return joined([delta async for delta in deltas])

@@ -14,8 +14,9 @@ from chat.engine.generation.api_calls import ActiveCall
 from chat.exceptions import BadRequest
 from chat.models import Call
 from chat.wire import sse
-from chat.wire.frames import Delta
+from chat.wire.delta import Delta
 
+from .call_stream import stream_reply
 from .calls import BodyReader, start_call
 from .classic_image import with_image
 from .errors import ApiError
@@ -23,7 +24,7 @@ from .field_checks import Object
 from .openai import completion, usage_of
 from .request_body import CompletionParams
 from .response_headers import NEURONS_HEADER, call_headers
-from .responses import api_view, json_response, read_reply, stream_reply
+from .responses import api_view, json_response, read_reply
 
 STATUS_OF_CODE = {2016: 424, 5007: 400, 5021: 413}  # where Cloudflare's status differs from OpenAI's
 
@@ -55,10 +56,8 @@ async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
     params, active_call = await start_call(request, Call.Dialect.WORKERS_AI, read)
     if params.stream:
         return await stream_reply(active_call, WorkersAIFrames(active_call))
-    text, reasoning = await read_reply(active_call)
-    response = json_response(
-        envelope(_result(params, active_call, text, reasoning)), headers=call_headers(active_call)
-    )
+    reply = await read_reply(active_call)
+    response = json_response(envelope(_result(params, active_call, reply)), headers=call_headers(active_call))
     if usage := active_call.usage:
         response[NEURONS_HEADER] = f"{usage.neurons:.2f}"
     return response
@@ -71,28 +70,26 @@ def _read_input(sent: Object) -> tuple[object, Object]:
     return sent.get("model"), {"gateway": sent.get("gateway")} | with_image(fields)
 
 
-def _result(params: CompletionParams, active_call: ActiveCall, text: str, reasoning: str) -> Object:
+def _result(params: CompletionParams, active_call: ActiveCall, reply: Delta) -> Object:
     """Return the result in both shapes, as Workers AI does: its own, and OpenAI's, where clients look for
     the reasoning.
 
     `response` is parsed if JSON was requested. Tool calls are flat, with their arguments as an object.
     """
-    result: Object = {**completion(active_call, text, reasoning), "response": text}
+    text = reply.shown_text
+    result: Object = {**completion(active_call, reply), "response": text}
     if params.parameters.get("response_format", {}).get("type", "text") != "text":
         result["response"] = _parsed(text)
-    if reasoning:
-        result["reasoning_content"] = reasoning
+    if reply.reasoning:
+        result["reasoning_content"] = reply.reasoning
     result["tool_calls"] = _tool_calls(active_call)
     return result | {"finish_reason": active_call.finish_reason, "usage": usage_of(active_call.usage)}
 
 
 def _tool_calls(active_call: ActiveCall) -> list[Object]:
     return [
-        {
-            "id": call["id"],
-            "name": call["function"]["name"],
-            "arguments": _parsed(call["function"]["arguments"]),
-        }
+        {name: value for name, value in call.items() if name not in ("type", "function")}
+        | {"name": call["function"]["name"], "arguments": _parsed(call["function"]["arguments"])}
         for call in active_call.tool_calls
     ]
 
@@ -115,10 +112,10 @@ class WorkersAIFrames:
         return _frame({"response": "", "chunks": chunks}) if chunks else b""
 
     def delta(self, delta: Delta) -> bytes:
-        thought = self._thought(delta.reasoning) if delta.reasoning else b""
-        if thought and not delta.text:
-            return thought
-        return thought + b'data: {"response":%b}\n\n' % sse.dumps(delta.text).encode()
+        frames = self._thought(delta.reasoning) if delta.reasoning else b""
+        if text := delta.shown_text:
+            frames += b'data: {"response":%b}\n\n' % sse.dumps(text).encode()
+        return frames + _frame({"response": "", **delta.more}) if delta.more else frames
 
     def _thought(self, reasoning: str) -> bytes:
         """Return reasoning in both shapes. Text is in one: clients that read both would show it twice."""

@@ -31,7 +31,7 @@ from chat.ownership.protocol import Lease
 from chat.turns import attached
 from chat.turns.store import StoredTurn, TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
-from chat.upstream.client import Client
+from chat.upstream.client import Client, Timeouts
 from chat.upstream.providers import llama_cpp, shared_llama
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router, ignore_result
@@ -75,6 +75,11 @@ class Engine:
             self.local,
             gateway=config.gateway(),
             endpoint=config.endpoint(),
+            timeouts=Timeouts(
+                settings.UPSTREAM_SILENCE_SECONDS,
+                settings.UPSTREAM_PROGRESS_SECONDS,
+                settings.REPLY_MAX_SECONDS,
+            ),
             load_pictures=attached.load,
         )
         self.document_ranking = DocumentRanking(

@@ -18,7 +18,7 @@ from chat.models.model_request import OutcomeColumns
 from chat.search import index
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.pictures import pictures_of
-from chat.wire.frames import Delta
+from chat.wire.delta import Delta
 from chat.wire.text import sanitize
 
 SYSTEM_ROLES = ("system", "developer")
@@ -72,7 +72,7 @@ class CallTranscript:
 
     def finish(self, outcome: OutcomeColumns, tool_calls: Iterable[Mapping[str, Any]]) -> None:
         """Store the reply, unless its user has continued it on the page meanwhile."""
-        text = _with_tool_calls("".join(delta.text for delta in self._deltas), tool_calls)
+        text = _with_tool_calls("".join(delta.shown_text for delta in self._deltas), tool_calls)
         reasoning = "".join(delta.reasoning for delta in self._deltas)
         if not Message.objects.filter(pk=self.reply.pk, text="").update(text=text, reasoning=reasoning):
             return

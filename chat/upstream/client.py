@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from chat.upstream.providers.openai_compatible import (
 )
 from chat.upstream.providers.workers_ai import Account, Request, build_local_request, build_request
 
-from . import pictures
+from . import pictures, token_budget
 from .catalog import LlmModel
 from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
@@ -112,6 +113,7 @@ class Client:
             read_interval=self._read_interval * (API_READ_FACTOR if request.batch_reads else 1),
             started=started,
             stop=request.stop_sequences,
+            prompt_tokens=partial(_prompt_tokens, request),
             single_tool_call=request.single_tool_call,
             sentences=SENTENCES_OF_PROVIDERS.get(request.model.host, {}),
             span=span,
@@ -206,6 +208,10 @@ class Client:
 
     async def aclose(self) -> None:
         await self._http.aclose()
+
+
+def _prompt_tokens(request: ChatRequest) -> int:
+    return sum(token_budget.estimate_tokens(message, request.model) for message in request.messages)
 
 
 def provider_name(model: LlmModel) -> str:

@@ -1,8 +1,8 @@
 """One completion request and its response stream: deltas, deadlines, and how it ended."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,12 +11,15 @@ import httpx
 
 from chat.upstream.providers.workers_ai import Request
 from chat.wire import sse
+from chat.wire.delta import Delta
 from chat.wire.delta_decoder import DeltaDecoder
-from chat.wire.frames import Delta, FrameError
+from chat.wire.frames import FrameError
+from chat.wire.passages import Source
 from chat.wire.usage import Usage
 
 from .catalog import LlmModel
-from .errors import ErrorKind, UpstreamError, from_payload, from_response
+from .error_responses import error_of_frame, permanent, read_error
+from .errors import ErrorKind, UpstreamError
 from .gateway_log import NO_GATEWAY, GatewayLogRef
 from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport
 from .timeouts import Deadline, Timeouts
@@ -24,11 +27,11 @@ from .timeouts import Deadline, Timeouts
 if TYPE_CHECKING:
     from chat.tracing.spans import ModelSpan
 
-MAX_ERROR_BYTES = 65_536  # limit for the body of an error response
-ERROR_READ_SECONDS = 5.0  # limit for reading that body
-MAX_JSON_BYTES = 4_000_000  # limit for the body of a JSON response
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
 NO_SENTENCES: Mapping[ErrorKind, str] = {}
+CHARS_PER_TOKEN = 4  # of a reply whose tokens nobody counted
+
+logger = logging.getLogger(__name__)
 
 
 class NotStreamed(UpstreamError):
@@ -45,7 +48,7 @@ class CompletionStream:
 
     `streams` False: the server is asked for a JSON response, which becomes one delta. `read_interval`:
     seconds between two reads. `started`: see `Deadline`. `stop`: sequences before which the text ends, and
-    with it the request.
+    with it the request; then `prompt_tokens` estimates what nobody counts.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class CompletionStream:
         read_interval: float,
         started: float | None = None,
         stop: tuple[str, ...] = (),
+        prompt_tokens: Callable[[], int] = int,
         single_tool_call: bool = False,
         sentences: Mapping[ErrorKind, str] = NO_SENTENCES,
         span: "ModelSpan | None" = None,
@@ -75,7 +79,7 @@ class CompletionStream:
         self._span = span
         self._sentences = sentences  # messages that replace those of the errors
         self._deadline = Deadline(timeouts, started, streams=streams)
-        self._received_first = False
+        self._received_first = self._has_progressed = False
         self._first: Delta | None = None
         self._response: httpx.Response | None = None
         self._decoder = DeltaDecoder(
@@ -84,11 +88,17 @@ class CompletionStream:
             stop=stop,
             single_tool_call=single_tool_call,
         )
+        self._prompt_tokens = prompt_tokens
+        self._chars = 0  # code points of the reply
         self._pause = self._ended = False  # pause before the next read; no next read
 
     @property
     def usage(self) -> Usage | None:
-        return self._decoder.usage
+        """The usage; an estimate if a stop sequence ended the request before the server's own count."""
+        usage = self._decoder.usage
+        if usage is None and self._decoder.is_stopped:
+            return Usage(self._prompt_tokens(), -(-self._chars // CHARS_PER_TOKEN), is_estimated=True)
+        return usage
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
@@ -101,6 +111,11 @@ class CompletionStream:
         return self._decoder.chunks
 
     @property
+    def sources(self) -> list[Source]:
+        """The pages that the model names as its sources."""
+        return self._decoder.sources
+
+    @property
     def complete(self) -> bool:
         """True if the model declared its reply finished, or a stop sequence was found."""
         return self._decoder.is_complete
@@ -111,15 +126,14 @@ class CompletionStream:
         return self._decoder.finish_reason
 
     async def __aenter__(self) -> Self:
-        self._timer = self._deadline.timer()
-        await self._timer.__aenter__()
+        await self._deadline.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         try:
-            await self._timer.__aexit__(kind, error, trace)
+            await self._deadline.__aexit__(kind, error, trace)
         except TimeoutError:
             if not self.complete:
                 error = UpstreamError(ErrorKind.TIMEOUT)
@@ -170,30 +184,27 @@ class CompletionStream:
             error.message = self._sentences.get(error.kind, error.message)
             raise
         if delta is not None:
-            self._received_first = True
-            self._deadline.on_delta(is_last=self._decoder.has_finish_reason)
+            self._received_first = self._has_progressed = True
+            self._chars += len(delta.text) + len(delta.reasoning)
         return delta
 
     @property
     def time_left(self) -> float:
-        """The seconds until the deadline."""
+        """The seconds that are left for the reply to begin in."""
         return self._deadline.time_left
 
     async def _next_delta(self) -> Delta | None:
         """Send the request if that is not done yet, read on, and raise every error as UpstreamError."""
         try:
             if self._response is None:
+                self._deadline.begin_read()
                 self._response = await self._open()
-                kind = self._response.headers.get("content-type", "")
-                if "json" in kind:
-                    return await self._read_json()
-                if "html" in kind:
-                    raise UpstreamError(ErrorKind.UNAVAILABLE, detail="a page in place of a stream")
             return await self._read_stream()
         except FrameError as error:
-            raise from_payload(error.payload) from error
+            assert self._response is not None
+            raise error_of_frame(error, self._response.headers) from error
         except sse.LineTooLong as error:
-            raise _permanent(UpstreamError(ErrorKind.UNAVAILABLE, detail="an endless line")) from error
+            raise permanent(UpstreamError(ErrorKind.UNAVAILABLE, detail="an endless line")) from error
         except CONNECTION_ERRORS as error:
             if self.complete:
                 return None
@@ -204,7 +215,7 @@ class CompletionStream:
     async def _open(self) -> httpx.Response:
         request = await self._request(self.streams)
         if self._http.closed:
-            raise _permanent(UpstreamError(ErrorKind.UNAVAILABLE, detail="the client is closed"))
+            raise permanent(UpstreamError(ErrorKind.UNAVAILABLE, detail="the client is closed"))
         # A lone surrogate, which UTF-8 cannot encode, becomes its JSON escape.
         body = sse.dumps(request.body).encode("utf-8", "backslashreplace")
         self._response = response = await self._http.post(request.url, request.headers, body)
@@ -217,42 +228,25 @@ class CompletionStream:
         self.gateway_log_ref = GatewayLogRef.from_headers(request.headers, response.headers)
         if response.is_success:
             return response
-        raise await self._error_response(response)
-
-    async def _error_response(self, response: httpx.Response) -> UpstreamError:
-        body = await _body(self._chunks, MAX_ERROR_BYTES, ERROR_READ_SECONDS)
-        error = from_response(response.status_code, response.headers, body)
-        error.request_id = error.request_id or self.request_id
-        if response.is_redirect:
-            # Redirects are not followed, because the token would be sent to their target.
-            error = _permanent(UpstreamError(ErrorKind.UNAVAILABLE, status=response.status_code))
-        return error
-
-    async def _read_json(self) -> Delta | None:
-        """Read a JSON response, which some models and filters send even if a stream was requested.
-
-        Raises NotStreamed if a stream was requested and the response is empty.
-        """
-        try:
-            body = json.loads(await _body(self._chunks, MAX_JSON_BYTES))
-        except (ValueError, RecursionError):
-            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="a response that is no JSON") from None
-        delta = self._decoder.decode_json(body)
-        if self.streams and not delta and not self.tool_calls:
-            raise NotStreamed(ErrorKind.UNAVAILABLE, detail="an empty response")
-        self._ended = True
-        return delta or None
+        raise await read_error(response, self._chunks, self.request_id)
 
     async def _read_stream(self) -> Delta | None:
         """Read until a delta is complete; None at the end. All events of one read become one delta.
 
         After the first token there is a pause of `read_interval` seconds between two reads, so that one read
         brings several events for the price of one. No pause is made while more bytes are waiting.
+
+        Raises NotStreamed if a stream was requested and an empty JSON response came.
         """
         while not self._ended:
             if self._pause:
                 await asyncio.sleep(self._read_interval)
+            self._deadline.begin_read(
+                after_progress=self._has_progressed, is_last=self._decoder.awaits_last_frames
+            )
             chunk = await anext(self._chunks, None)
+            self._deadline.end_read()
+            self._has_progressed = False
             delta = self._decoder.decode(chunk)
             self._ended = chunk is None or self._decoder.has_ended
             self._pause = (
@@ -260,13 +254,30 @@ class CompletionStream:
             )
             if delta:
                 return delta
-            if self._decoder.has_finish_reason:
-                self._deadline.on_finish_reason()
-        if self._decoder.failure is not None:
-            raise self._decoder.failure
-        if not self._received_first and not self.complete:
-            raise UpstreamError(ErrorKind.INTERRUPTED, detail="the stream ended before its first token")
+        self._check_end()
         return None
+
+    def _check_end(self) -> None:
+        """Raise the error of a reply that ended in one, or before it began."""
+        decoder = self._decoder
+        if decoder.failure is not None:
+            raise decoder.failure
+        if decoder.ignored or decoder.skipped or decoder.odd_reason:
+            logger.info(
+                "the server of %s: finish reason “%s”, %d events that are no frames%s",
+                self.model.id,
+                decoder.odd_reason or decoder.finish_reason,
+                decoder.skipped,
+                ", and an error after its end" if decoder.ignored else "",
+            )
+        if self._received_first or not decoder.is_empty:
+            return
+        if self.streams and decoder.is_json:
+            raise NotStreamed(ErrorKind.UNAVAILABLE, detail="an empty response")
+        if decoder.skipped:
+            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="a response without a frame")
+        if not self.complete and not decoder.is_json:
+            raise UpstreamError(ErrorKind.INTERRUPTED, detail="the stream ended before its first token")
 
     async def _close(self) -> None:
         if self._response is None:
@@ -280,23 +291,3 @@ class CompletionStream:
                             continue
         finally:
             await response.aclose()
-
-
-def _permanent(error: UpstreamError) -> UpstreamError:
-    error.permanent = True
-    return error
-
-
-async def _body(chunks: AsyncIterator[bytes], most: int, seconds: float | None = None) -> bytes:
-    """Return at most `most` bytes of the body, as many as arrive within `seconds`.
-
-    A connection error ends the body too, because the beginning of an error response is enough.
-    """
-    body = bytearray()
-    with suppress(*CONNECTION_ERRORS):  # the timeout's TimeoutError is an OSError
-        async with asyncio.timeout(seconds):
-            async for chunk in chunks:
-                body += chunk
-                if len(body) > most:
-                    break
-    return bytes(body[:most])

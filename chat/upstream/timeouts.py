@@ -3,69 +3,97 @@
 import asyncio
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 from .errors import ErrorKind, UpstreamError
 
 LAST_FRAMES_SECONDS = 5.0  # for the frames after the finish reason: the usage and [DONE]
-DEADLINE_SLACK = 0.02  # share of a timeout by which it may fire early, so that it is rescheduled less often
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Timeouts in seconds. Only tokens restart them: bytes without a token are no sign of progress."""
+    """Timeouts in seconds, settings of the site.
 
-    first_token: float = 120.0
-    unstreamed: float = 250.0  # for a JSON response; Cloudflare's own timeout is 240
-    between_tokens: float = 60.0
-    total: float = 600.0
+    `silence`: without a byte; comments are bytes. `progress`: without a frame that says something: text,
+    reasoning, a piece of a tool call. A JSON response comes at once, so only this one applies to it. `total`:
+    for the whole reply.
+    """
+
+    silence: float = 60.0
+    progress: float = 300.0
+    total: float = 3_600.0
 
 
 class Deadline:
-    """The deadline of one reply, which each delta moves.
+    """The deadline of one reply: `async with` raises TimeoutError when the server has missed it.
 
-    `started`: the event loop's time from which it counts, for a retry the time of the first request. There is
-    one timer for the whole reply: one for each delta would cost a tenth of what processing a token costs.
+    `started`: the event loop's time from which it counts, for a retry the time of the first request. Time in
+    which nothing is read, because the reader of the reply is slow, does not count but for the whole.
+
+    A timer is not set for each token, which would cost a tenth of what processing it costs. When it fires, it
+    looks how far the deadline has moved.
     """
 
     def __init__(self, timeouts: Timeouts, started: float | None, *, streams: bool) -> None:
-        self._timeouts = timeouts
+        self._silence = timeouts.silence if streams else timeouts.progress
+        self._progress = timeouts.progress
         self._loop = asyncio.get_running_loop()
-        self._started_at = self._last_delta_at = self._loop.time() if started is None else started
-        self._seconds = timeouts.first_token if streams else timeouts.unstreamed  # until the next delta
-        self._reschedule_at = 0.0  # event loop time from which the next delta reschedules the timer
+        self._progress_at = self._loop.time() if started is None else started
+        self._ends_at = self._progress_at + timeouts.total
+        self._read_since: float | None = None  # None while nothing is read
+        self._last_frames_at: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timeout = asyncio.timeout(None)
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+        self._check()
+
+    async def __aexit__(self, *error: Any) -> None:
+        if self._timer:
+            self._timer.cancel()
+        await self._timeout.__aexit__(*error)
 
     @property
     def time_left(self) -> float:
-        """The seconds until the deadline."""
-        return self._at() - self._loop.time()
+        """The seconds that are left for a reply to begin in."""
+        if self._timeout.expired():
+            return 0.0
+        return min(self._progress_at + self._progress, self._ends_at) - self._loop.time()
 
-    def timer(self) -> asyncio.Timeout:
-        """Return the context manager that raises TimeoutError at the deadline."""
-        self._timer = asyncio.timeout_at(self._at())
-        return self._timer
+    def begin_read(self, *, after_progress: bool = False, is_last: bool = False) -> None:
+        """Begin to wait for the server.
 
-    def on_delta(self, *, is_last: bool) -> None:
-        """Move the deadline, but not for each token: that would cost a twentieth of what processing it costs.
-
-        `is_last`: the finish reason is known, so only the last frames follow.
+        `after_progress`: what was read before has said something. `is_last`: after the finish reason, which
+        limits the wait for the last frames.
         """
-        self._last_delta_at = self._loop.time()
-        if self._last_delta_at < self._reschedule_at and not is_last:
-            return
-        seconds = self._timeouts.between_tokens
-        self._seconds = min(seconds, LAST_FRAMES_SECONDS) if is_last else seconds
-        deadline = self._at()
-        self._timer.reschedule(deadline)
-        self._reschedule_at = self._last_delta_at + DEADLINE_SLACK * (deadline - self._last_delta_at)
+        self._read_since = self._loop.time()
+        if after_progress:
+            self._progress_at = self._read_since
+        if not is_last:
+            self._last_frames_at = None
+        elif self._last_frames_at is None:
+            self._last_frames_at = self._read_since + LAST_FRAMES_SECONDS
+            self._check()
 
-    def on_finish_reason(self) -> None:
-        """Limit the wait for the last frames, which is shorter than the wait for a token."""
-        last = self._loop.time() + LAST_FRAMES_SECONDS
-        if (deadline := self._timer.when()) is not None and last < deadline:
-            self._timer.reschedule(last)
+    def end_read(self) -> None:
+        self._read_since = None
 
     def _at(self) -> float:
-        return min(self._last_delta_at + self._seconds, self._started_at + self._timeouts.total)
+        if self._read_since is None:
+            return min(self._loop.time() + min(self._silence, self._progress), self._ends_at)
+        at = min(self._read_since + self._silence, self._progress_at + self._progress, self._ends_at)
+        return at if self._last_frames_at is None else min(at, self._last_frames_at)
+
+    def _check(self) -> None:
+        """Pass the deadline, or set the timer to it."""
+        if self._timer:
+            self._timer.cancel()
+        at = self._at()
+        if at > self._loop.time():
+            self._timer = self._loop.call_at(at, self._check)
+        else:
+            self._timeout.reschedule(at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import sse
-from .frames import Delta, FrameError, FrameReader
+from .delta import Delta, merge
+from .finish_reasons import ERROR, LENGTH, STOP
+from .frames import FrameError, FrameReader
+from .json_body import JsonDecoder
+from .passages import Source
 from .stop_sequences import StopSequences
 from .usage import Usage
 
+BOM = b"\xef\xbb\xbf"
+A_PAGE = "a page in place of a stream"
+
 
 class DeltaDecoder:
-    """A decoder for one response.
+    """A decoder for one response: the first bytes of its body say what it is, whatever its label.
 
     `stop`: sequences before which the text ends. `single_tool_call`: only the first tool call counts.
-    `failure`: the error of the stream, to be raised after the text before it has been returned.
+    `failure`: the error of the stream, to be raised after the text before it has been returned. `ignored`: an
+    error after the end of the reply, which changes nothing.
     """
 
     def __init__(
@@ -25,7 +33,9 @@ class DeltaDecoder:
         single_tool_call: bool = False,
     ) -> None:
         self.failure: Exception | None = None
-        self._events = sse.Decoder()
+        self.ignored: Exception | None = None
+        self._opening = b""
+        self._events: sse.Decoder | JsonDecoder | None = None
         self._frames = FrameReader(inline_reasoning=inline_reasoning)
         self._stop_sequences = StopSequences(stop) if stop else None
         self._max_tokens = max_tokens
@@ -38,7 +48,8 @@ class DeltaDecoder:
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
         """The tool calls received so far, in the shape of OpenAI's chat API."""
-        return self._frames.tool_calls[:1] if self._single_tool_call else self._frames.tool_calls
+        calls = self._frames.calls.as_list()
+        return calls[:1] if self._single_tool_call else calls
 
     @property
     def chunks(self) -> list[dict[str, Any]]:
@@ -46,27 +57,40 @@ class DeltaDecoder:
         return self._frames.chunks
 
     @property
+    def sources(self) -> list[Source]:
+        """The pages that the model names as its sources."""
+        return self._frames.sources
+
+    @property
     def finish_reason(self) -> str:
         """The finish reason; "" while unknown.
 
-        Native frames have none, so a reply that used all its `max_tokens` counts as cut off ("length").
+        Native frames have none, so a reply that used all its `max_tokens` counts as cut off ("length"). So
+        does one whose tool call ends in the middle then.
         """
-        if self._is_stopped:
-            return "stop"
-        usage = self._frames.usage
-        if not self._frames.finish_reason and usage and usage.completion_tokens >= self._max_tokens:
-            return "length"
-        return self._frames.finish_reason
+        if self.is_stopped:
+            return STOP
+        reason, usage = self._frames.finish_reason, self._frames.usage
+        is_used_up = usage is not None and usage.completion_tokens >= self._max_tokens
+        if self._frames.calls.is_cut or (is_used_up and (not reason or self._frames.calls.is_open)):
+            return LENGTH
+        return reason
 
     @property
-    def has_finish_reason(self) -> bool:
+    def odd_reason(self) -> str:
+        """The server's own word for the finish reason, if it is another one."""
+        name = self._frames.named_reason
+        return name if name != self._frames.finish_reason else ""
+
+    @property
+    def awaits_last_frames(self) -> bool:
         """True once the model has declared its finish reason; usage may still follow."""
-        return bool(self._frames.finish_reason)
+        return self._frames.is_last
 
     @property
     def is_complete(self) -> bool:
         """True if the model declared its reply finished, or a stop sequence was found."""
-        return self.is_done or self.has_finish_reason or self._is_stopped
+        return self.is_done or self._frames.is_settled or self.is_stopped
 
     @property
     def is_done(self) -> bool:
@@ -76,46 +100,91 @@ class DeltaDecoder:
     @property
     def has_ended(self) -> bool:
         """True if nothing more is to be read: after the end, an error or a stop sequence."""
-        return self.is_done or self.failure is not None or self._is_stopped
+        return self.is_done or self.failure is not None or self.is_stopped
 
     @property
-    def _is_stopped(self) -> bool:
+    def is_stopped(self) -> bool:
+        """True if a stop sequence was found, so that the server cannot say what the reply has cost."""
         return self._stop_sequences is not None and self._stop_sequences.found
+
+    @property
+    def is_json(self) -> bool:
+        return isinstance(self._events, JsonDecoder)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing was said so far, nor a reason given for that."""
+        return not (self._frames.has_said or self._frames.finish_reason)
+
+    @property
+    def skipped(self) -> int:
+        """The number of lines and events that are no frames."""
+        return self._frames.skipped
 
     def decode(self, chunk: bytes | None) -> Delta | None:
         """Decode `chunk`, None for the end of the stream, up to an error in it; see `failure`.
 
-        All events of a chunk become one delta. None if that has no text.
+        All events of a chunk become one delta. None if that says nothing.
         """
         delta = Delta()
         try:
-            for event in self._events.close() if chunk is None else self._events.feed(chunk):
-                _add(delta, self._frames.read(event))
+            for event in self._split(chunk):
+                self._read(delta, event)
+                if self.failure:
+                    break
+            if chunk is None:
+                self._end()
             if chunk is None or self.is_done:
-                _add(delta, self._frames.flush())
+                merge(delta, self._frames.flush())
         except (FrameError, sse.LineTooLong) as error:
-            self.failure = error
+            self._fail(error)
         self._apply_stop_sequences(delta, ended=chunk is None or self.is_complete or self.failure is not None)
-        return delta if delta.text or delta.reasoning else None
+        if self._single_tool_call and delta.tool_calls:
+            delta.tool_calls = [piece for piece in delta.tool_calls if piece["index"] == 0]
+        return delta if delta.says_something else None
 
-    def decode_json(self, body: Any) -> Delta:
-        """Decode a parsed JSON response. Raises FrameError."""
-        delta = self._frames.read_json(body)
-        self._apply_stop_sequences(delta, ended=True)
-        return delta
+    def _split(self, chunk: bytes | None) -> list[sse.Event]:
+        if self._events is None:
+            self._opening += chunk or b""
+            start = self._opening.removeprefix(BOM).lstrip()
+            if chunk is not None and (not start or BOM.startswith(start)):
+                self._opening = self._opening[-len(BOM) :]
+                return []
+            if start.startswith(b"<"):
+                raise FrameError(A_PAGE)
+            self._events = JsonDecoder() if start[:1] in (b"{", b"[") else sse.Decoder(is_tolerant=True)
+            chunk = start if chunk is not None else None
+        return self._events.close() if chunk is None else self._events.feed(chunk)
+
+    def _read(self, delta: Delta, event: sse.Event) -> None:
+        try:
+            merge(delta, self._frames.read(event))
+        except FrameError as error:
+            self._fail(error)
+        else:
+            if self._frames.finish_reason == ERROR and not self.failure:
+                self.failure = FrameError(None, self._frames.named_reason)
+
+    def _fail(self, error: Exception) -> None:
+        """Note an error; after the finish reason it makes no failure of a reply."""
+        if self._frames.is_settled:
+            self.ignored = error
+            self._frames.done = self._frames.done or isinstance(error, sse.LineTooLong)
+        else:
+            self.failure = error
+
+    def _end(self) -> None:
+        """Note that the body has ended in order: any finish reason stands, and one JSON value is all."""
+        if isinstance(self._events, JsonDecoder) and self._events.values == 1 and not self._frames.is_cut:
+            self._frames.done = True
+        self._frames.is_settled = bool(self._frames.finish_reason)
 
     def _apply_stop_sequences(self, delta: Delta, *, ended: bool) -> None:
         """End the text before a stop sequence, and ignore what follows it, an error too."""
         if self._stop_sequences is None:
             return
         delta.text = self._stop_sequences.add(delta.text)
-        if self._is_stopped:
+        if self.is_stopped:
             self.failure = None
         elif ended:
             delta.text += self._stop_sequences.flush()
-
-
-def _add(total: Delta, part: Delta | None) -> None:
-    if part is not None:
-        total.text += part.text
-        total.reasoning += part.reasoning

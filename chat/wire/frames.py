@@ -1,20 +1,22 @@
 """A reader for the frames of model servers, in all their formats.
 
 These are the frames of Workers AI (the old native ones, the current OpenAI chunks with one native frame at
-the end, and both in one), of AI Gateway and of OpenAI's chat API, and their JSON responses, which some models
-send even if a stream was requested.
+the end, and both in one), of AI Gateway and of OpenAI's chat API as other servers speak it, and their JSON
+responses, which some models send even if a stream was requested.
 """
 
 import json
-import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from chat.wire.passages import valid_chunks
+from chat.wire.content import REASONING_NAMES
+from chat.wire.delta import FRAME_FIELDS, Delta, merge
+from chat.wire.finish_reasons import LENGTH, STOP, finish_reason, spelled
+from chat.wire.message_reader import MessageReader
+from chat.wire.passages import Source, add_sources, valid_chunks
 from chat.wire.sse import Event
-from chat.wire.text import SurrogateJoiner, ThinkSplitter
-from chat.wire.tool_calls import ToolCalls
-from chat.wire.usage import Usage, UsageAccumulator
+from chat.wire.tool_calls import ToolCalls, sanitized_json
+from chat.wire.usage import Usage, UsageAccumulator, usage_in
 
 __all__ = ["Delta", "FrameError", "FrameReader", "Usage"]
 
@@ -22,226 +24,246 @@ __all__ = ["Delta", "FrameError", "FrameReader", "Usage"]
 # token. Not strict, because control characters may be unescaped.
 _scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  # public, but not in the stubs
 _Object = dict[str, Any]
-_NOTHING: _Object = {}
-_NAME = re.compile(r"[a-z_-]{1,40}")
-_FINISH_REASONS = {
-    "end_turn": "stop",
-    "eos": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_length": "length",
-    "content-filter": "content_filter",
-    "safety": "content_filter",
-    "refusal": "content_filter",
-    "function_call": "tool_calls",
-    "tool-calls": "tool_calls",
-}
-
-
-@dataclass(slots=True)
-class Delta:
-    """The text and reasoning that one frame adds to a reply, and its finish reason; "" for none."""
-
-    text: str = ""
-    reasoning: str = ""
-    finish_reason: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.text or self.reasoning or self.finish_reason)
+_NOTHING: Mapping[str, Any] = {}
+DONE = "[DONE]"
+_RARE_FIELDS = {"error", "errors", "success", "internalCode", "chunks", *FRAME_FIELDS}
+_WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
+_NATIVE_FIELDS = {*REASONING_NAMES, "tool_calls"}  # of a frame that is a message itself
 
 
 class FrameError(Exception):
     """The server reported an error in a frame, or in the body of a response with status 200.
 
     `payload` is the parsed frame or body; None if it was not JSON. It is not part of the exception's text,
-    because it may quote the conversation.
+    because it may quote the conversation. `reason` is the finish reason of a reply that the server calls
+    failed without an error.
     """
 
-    def __init__(self, payload: object) -> None:
+    def __init__(self, payload: object, reason: str = "") -> None:
         super().__init__(
-            "the model server sent an error" if payload else "the model server sent a broken frame"
+            "the model server sent an error" if payload or reason else "the model server sent a broken frame"
         )
         self.payload = payload
+        self.reason = reason
 
 
 class FrameReader:
     """A reader for one reply. It keeps the state across frames, but not the text.
 
     `done` is True after `[DONE]`; everything after it is ignored. `finish_reason` is "" while unknown, else
-    `stop`, `length`, `tool_calls`, `content_filter`, `error`, or another value of the server in lower case.
-    `chunks` are the passages that AI Search gave to the model, as it sent them.
+    one of `finish_reasons`; `named_reason` is the server's own word for it. `is_settled`: the finish reason
+    stands, so the reply is complete whatever follows; `is_last`: it came alone, so only the last frames
+    follow. `skipped` counts what is no frame; `is_cut`: the body ended inside one. `chunks` are the passages
+    that AI Search gave to the model, as it sent them.
     """
 
     def __init__(self, *, inline_reasoning: bool = False) -> None:
-        self.done = False
-        self.finish_reason = ""
+        self.done = self.is_settled = self.is_last = self.has_said = False
+        self.finish_reason = self.named_reason = ""
+        self.skipped = 0
+        self.is_cut = False
         self.chunks: list[_Object] = []
         self._usage = UsageAccumulator()
-        self._calls = ToolCalls()
-        self._text = SurrogateJoiner()
-        self._reasoning = SurrogateJoiner()
-        self._splitter = ThinkSplitter() if inline_reasoning else None
+        self._message = MessageReader(inline_reasoning=inline_reasoning)
+        self._frame_fields: _Object = {}  # as they were passed on last
+        self._is_unreliable = False  # a finish reason was followed by more text
 
     @property
     def usage(self) -> Usage | None:
         return self._usage.usage()
 
     @property
-    def tool_calls(self) -> list[dict[str, Any]]:
-        return self._calls.as_list()
+    def calls(self) -> ToolCalls:
+        return self._message.calls
+
+    @property
+    def sources(self) -> list[Source]:
+        """The pages that the model names."""
+        return list(self._message.sources.values())
 
     def read(self, event: Event) -> Delta | None:
         """Return the delta of one event; None if it adds nothing.
 
-        Raises FrameError if the event is an error or not JSON. An unfinished event that is not JSON is
-        ignored, because the connection was cut inside it. `flush` may still be called after an error.
+        Raises FrameError if the event is an error. What is not JSON is skipped, as the pings of some servers
+        are, and so are events with a name, unless they hold a chunk. `flush` may be called after an error.
         """
         if self.done:
             return None
         if event.event != "message":
-            if event.event == "error":
-                raise FrameError(_json_or_text(event.data))
-            if event.event == "chunks" and not event.unfinished:
-                self.chunks = valid_chunks(_json_or_text(event.data))
-            return None
+            return self._named(event)
         data = event.data
         try:
             frame, end = _scan(data, 0)
-            if end != len(data):
-                frame = self._parse_unusual(event)
         except (StopIteration, ValueError, RecursionError):
-            frame = self._parse_unusual(event)
-        return None if frame is None else self._frame(frame)
-
-    def read_json(self, body: object) -> Delta:
-        """Return the reply in a parsed JSON response, in any of the known envelopes, as one delta.
-
-        The delta is empty if the response has no text. Raises FrameError if the response is an error.
-        """
-        result = body
-        while isinstance(result, dict) and "result" in result:
-            _raise_if_error(result)
-            result = result["result"]
-        if isinstance(result, str):
-            result = {"response": result}
-        frames: list[object] = [result]
-        if isinstance(result, dict) and isinstance(result.get("streamed_data"), list):
-            _raise_if_error(result)
-            frames = result["streamed_data"]
-        deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.flush()]
-        self.done = True
-        text = "".join(delta.text for delta in deltas if delta)
-        reasoning = "".join(delta.reasoning for delta in deltas if delta)
-        return Delta(text, reasoning, self.finish_reason)
+            return self._unusual(event)
+        return self._frame(frame) if end == len(data) else self._unusual(event)
 
     def flush(self) -> Delta | None:
-        """Return the text that was held back; None if there is none.
+        """Return what was held back, at the end; None if there is nothing.
 
         A lone surrogate becomes U+FFFD, and an incomplete tag becomes part of the reasoning.
         """
-        text, reasoning = self._text.flush(), self._reasoning.flush()
-        if self._splitter:
-            thought, text = self._splitter.add(text)
-            reasoning += thought + self._splitter.flush()
-        return Delta(text, reasoning) if text or reasoning else None
+        is_whole = (self.done or self.is_settled) and self.finish_reason != LENGTH
+        delta = self._message.flush(complete=is_whole)
+        return delta if delta.says_something else None
 
-    def _parse_unusual(self, event: Event) -> object:
-        """Parse data that is not plain JSON: `[DONE]`, JSON with whitespace around it, or an error."""
+    def _named(self, event: Event) -> Delta | None:
+        """Read an event with a name: passages, an error, or a chunk under a name of the server's own."""
+        if event.data.strip() == DONE:
+            self.done = True
+            return None
+        value = _json_or_text(event.data)
+        if event.event == "chunks" and not event.unfinished:
+            self.chunks = valid_chunks(value)
+            return None
+        if isinstance(value, dict) and (isinstance(value.get("choices"), list) or value.get("error")):
+            return self._frame(value)
+        if event.event == "error":
+            raise FrameError(value)
+        self.skipped += 1
+        return None
+
+    def _unusual(self, event: Event) -> Delta | None:
+        """Read data that is not plain JSON: `[DONE]`, JSON with whitespace around it, or several lines."""
         data = event.data.strip()
-        if data == "[DONE]":
+        if data == DONE:
             self.done = True
             return None
         try:
-            return json.loads(data, strict=False) if data else None
+            return self._frame(json.loads(data, strict=False)) if data else None
         except (ValueError, RecursionError):
-            if event.unfinished:
+            if "\n" not in data:
+                self.is_cut = event.unfinished
+                self.skipped += not event.unfinished
                 return None
-            raise FrameError(None) from None
+        delta = Delta()  # of a server that sends no blank lines between its events
+        for line in data.split("\n"):
+            merge(delta, self.read(event._replace(data=line)))
+        return delta or None
 
-    def _frame(self, frame: object) -> Delta | None:
-        if not isinstance(frame, dict):
-            raise FrameError(frame if isinstance(frame, list) else None)
-        _raise_if_error(frame)
+    def _frame(self, frame: Any) -> Delta | None:
+        if frame.__class__ is not dict:
+            return self._odd(frame)
+        is_rare = not _RARE_FIELDS.isdisjoint(frame)
+        if is_rare:
+            _raise_if_error(frame)
         choices = frame.get("choices")
-        choice, message = _first(choices) if choices else (_NOTHING, _NOTHING)
-        usage = frame.get("usage")
+        if choices:
+            choice, message = self._first(choices)
+        elif not _WRAPPERS.isdisjoint(frame):
+            return self._unwrapped(frame)
+        else:
+            choice, message = _NOTHING, _native_message(frame)
+        text = frame.get("response")
+        if text is None or text == "":
+            text = message.get("content")
+            if text is None:
+                text = choice.get("text") or ""
+        try:
+            delta = self._message.read(text, message, whole="message" in choice)
+            if is_rare:
+                self._read_rare_fields(delta, frame)
+        except RecursionError:
+            raise FrameError(None) from None
+        self._note(frame, choice, delta, is_total=choices is None or "message" in choice)
+        return delta or None
+
+    def _note(self, frame: _Object, choice: Mapping[str, Any], delta: Delta, *, is_total: bool) -> None:
+        """Note the finish reason and the usage. `is_total`: the usage is that of the whole reply."""
+        says = delta.says_something
+        if says:
+            self._say()
+        reason = choice.get("finish_reason") or frame.get("finish_reason") or frame.get("done_reason")
+        if reason:
+            delta.finish_reason = self._end(spelled(reason), alone=not says)
+        usage = frame.get("usage") or ((reason or not says) and usage_in(frame, choice))
         if usage:
-            # The usage of a frame without choices, or of a complete message, is that of the whole reply.
-            if choices is None or "message" in choice:
-                self._usage.add_total(usage)
-            else:
-                self._usage.add_chunk(usage)
+            (self._usage.add_total if is_total else self._usage.add_chunk)(usage)
+            self.is_last = self.is_last or (self.is_settled and not says)
+        if frame.get("done") is True:  # in Ollama's own shape
+            self.done = True
+
+    def _odd(self, frame: Any) -> Delta | None:
+        """Read a value that is no object: a list of frames or errors, or nothing that has a meaning."""
+        frames = [each for each in frame if isinstance(each, dict)] if isinstance(frame, list) else []
+        if not frames:
+            self.skipped += frame is not None
+            return None
+        if not any(name in each for each in frames for name in ("choices", "response", "result")):
+            raise FrameError(frame)
+        delta = Delta()
+        for each in frames:
+            merge(delta, self._frame(each))
+        return delta or None
+
+    def _unwrapped(self, frame: _Object) -> Delta | None:
+        """Read what is in an envelope: a text, a frame or a list of frames."""
+        inner = frame["result"] if "result" in frame else frame["streamed_data"]
+        return self._frame({"response": inner} if isinstance(inner, str) else inner)
+
+    def _first(self, choices: object) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return (the first choice, its delta or message); empty objects if missing or of another reply."""
+        choice = choices[0] if isinstance(choices, list) else None
+        if not isinstance(choice, dict) or choice.get("index"):
+            return _NOTHING, _NOTHING
+        if "delta" in choice:
+            message = choice["delta"]
+        else:
+            message = choice.get("message")
+            if isinstance(message, dict) and self._message.repeats_all(message.get("content")):
+                message = None
+        if choice.get("error"):
+            raise FrameError(choice)
+        return choice, message if isinstance(message, dict) else _NOTHING
+
+    def _read_rare_fields(self, delta: Delta, frame: _Object) -> None:
+        """Read the passages and sources beside the choices; some servers repeat these in each frame."""
         if "chunks" in frame:
             self.chunks = valid_chunks(frame["chunks"])
-        calls = message.get("tool_calls") or frame.get("tool_calls")
-        if calls:
-            self._calls.add(calls)
-        reason = choice.get("finish_reason") or frame.get("finish_reason") or ""
-        if reason:
-            reason = _finish_reason(reason)
-            self.finish_reason = reason or self.finish_reason
-        text, reasoning = self._pieces(frame, choice, message)
-        return Delta(text, reasoning, reason) if text or reasoning or reason else None
+        for name in FRAME_FIELDS:
+            value = frame.get(name)
+            if value and value != self._frame_fields.get(name):
+                self._frame_fields[name] = value
+                delta.more = {**(delta.more or {}), name: sanitized_json(value)}
+                add_sources(self._message.sources, value)
 
-    def _pieces(self, frame: _Object, choice: _Object, message: _Object) -> tuple[str, str]:
-        """Return (text, reasoning) of a frame, each from the first field that has it."""
-        text = _first_text(
-            frame.get("response"),
-            message.get("content"),
-            choice.get("text"),
-            message.get("refusal"),  # OpenAI's models explain there why they do not answer
-        )
-        thinks = message or frame
-        reasoning = _first_text(thinks.get("reasoning_content"), thinks.get("reasoning"))
-        if text:
-            text = self._text.add(text)
-        if reasoning:
-            reasoning = self._reasoning.add(reasoning)
-        if self._splitter is None:
-            return text, reasoning
-        if reasoning:  # the server itself has separated the reasoning from the text
-            return text, self._splitter.flush() + reasoning
-        thought, visible = self._splitter.add(text)
-        return visible, thought
+    def _say(self) -> None:
+        """Note that the reply goes on. A finish reason before that was none, and so may be the next ones."""
+        self.has_said = True
+        if self.finish_reason:
+            self._is_unreliable = True
+            self.is_settled = self.is_last = False
+
+    def _end(self, name: str, *, alone: bool) -> str:
+        """Note a finish reason, and return it as OpenAI names it."""
+        reason = finish_reason(name)
+        if reason is None:
+            reason = STOP
+        if reason:
+            self.named_reason, self.finish_reason = name, reason
+            self.is_settled = alone or not self._is_unreliable
+            self.is_last = alone and self.has_said
+        return reason
+
+
+def _native_message(frame: _Object) -> Mapping[str, Any]:
+    """Return the message of a frame without choices. Raises FrameError for an error of another form."""
+    message = frame.get("message")
+    if isinstance(message, dict):
+        return message
+    if not _NATIVE_FIELDS.isdisjoint(frame):
+        return {name: frame[name] for name in _NATIVE_FIELDS if name in frame}
+    if "response" not in frame and "choices" not in frame:
+        code = frame.get("code") or frame.get("status_code")
+        if frame.get("object") == "error" or (message and isinstance(code, int) and code >= 400):
+            raise FrameError(frame)
+    return _NOTHING
 
 
 def _raise_if_error(frame: _Object) -> None:
     """Raise FrameError if the frame has any of the forms of an error in Cloudflare's services."""
     if frame.get("errors") or frame.get("error") or frame.get("success") is False or "internalCode" in frame:
         raise FrameError(frame)
-
-
-def _first(choices: object) -> tuple[_Object, _Object]:
-    """Return (the first choice, its delta or message); empty objects if missing or of another reply."""
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict) or choice.get("index"):
-        return _NOTHING, _NOTHING
-    message = choice["delta"] if "delta" in choice else choice.get("message")
-    return choice, message if isinstance(message, dict) else _NOTHING
-
-
-def _first_text(*values: object) -> str:
-    """Return the first value that is no empty text, as text; "" if there is none.
-
-    A token that looks like JSON arrives unquoted and so parsed: `1`, `true`, in JSON mode an object.
-    """
-    for value in values:
-        if value.__class__ is str:
-            if value:
-                return value
-        elif value is not None:
-            try:
-                return json.dumps(value, ensure_ascii=False)
-            except RecursionError:
-                raise FrameError(None) from None
-    return ""
-
-
-def _finish_reason(reason: object) -> str:
-    if not isinstance(reason, str):
-        return ""
-    reason = _FINISH_REASONS.get(reason.lower(), reason.lower())
-    return reason if _NAME.fullmatch(reason) else "other"
 
 
 def _json_or_text(data: str) -> object:

@@ -1,6 +1,7 @@
-"""The passages that Cloudflare's AI Search found for a question and gave to the model.
+"""What a reply was written from: passages of AI Search, and pages of the web that a model names.
 
-They come as the event `chunks` before the text of a stream, and as the field `chunks` of a JSON response.
+Cloudflare's AI Search gives passages to the model. They come as the event `chunks` before the text of a
+stream, and as the field `chunks` of a JSON response.
 https://developers.cloudflare.com/ai-search/api/search/rest-api/
 """
 
@@ -21,6 +22,33 @@ class Passage:
     key: str
     text: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that a model names as its source, in OpenAI's annotations or Perplexity's citations."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+
+
+def add_sources(sources: dict[str, Source], values: object) -> None:
+    """Add the pages in a list of annotations, citations or search results, by address."""
+    for value in values if isinstance(values, list) else []:
+        entry = {"url": value} if isinstance(value, str) else value
+        if isinstance(entry, dict) and isinstance(entry.get("url_citation"), dict):
+            entry = entry["url_citation"]
+        url = entry.get("url") if isinstance(entry, dict) else None
+        if isinstance(url, str) and url and (url in sources or len(sources) < MAX_CHUNKS):
+            known = sources.get(url, Source(sanitize(url)))
+            title = known.title or _one_line(entry.get("title"))
+            text = known.text or _one_line(entry.get("content") or entry.get("snippet"))
+            sources[url] = Source(known.url, title, text)
+
+
+def _one_line(text: object) -> str:
+    return " ".join(sanitize(text).split()) if isinstance(text, str) else ""
 
 
 def valid_chunks(value: object) -> list[dict[str, Any]]:

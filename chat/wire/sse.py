@@ -2,7 +2,7 @@
 
 They follow https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation with
 one difference: `Decoder.close` returns an event without its final blank line instead of discarding it,
-because some model servers end their last event like that.
+because some model servers end their last event like that. Some break further rules: see `Decoder`.
 
 Lines are split as bytes, because `str.splitlines`, which httpx uses for `aiter_lines`, also splits at U+2028,
 U+0085 and other characters that may be unescaped in a JSON string.
@@ -44,11 +44,14 @@ class Decoder:
     """A decoder from chunks of any size to events; one per response.
 
     It buffers at most `max_line` bytes of an incomplete event, so that a hostile or broken server cannot fill
-    the memory.
+    the memory. `is_tolerant`: there may be no blank lines between the events, each a JSON value of one line;
+    a line may be JSON without `data:`; the field `error` is an event of that name.
     """
 
-    def __init__(self, max_line: int = 1_000_000) -> None:
+    def __init__(self, max_line: int = 1_000_000, *, is_tolerant: bool = False) -> None:
         self._max_line = max_line
+        self._is_tolerant = is_tolerant
+        self._ends_with_line = False  # each line of data has turned out to be an event
         self._too_long = False
         self._at_start = True  # a byte order mark may still come
         self._after_cr = False  # a line feed as the next byte belongs to the line end already seen
@@ -124,26 +127,38 @@ class Decoder:
     def _read(self, lines: list[bytes], events: list[Event]) -> None:
         for line in lines:
             if not line:
-                if self._data:
-                    data = "\n".join(self._data)
-                    events.append(Event(data, self._event or "message", self._id, self._retry))
-                    self._data.clear()
-                    self._retry = None
-                self._event = ""
-                self._size = 0
+                self._end_event(events)
                 continue
             self._size += len(line)
             if self._size > self._max_line:
                 self._too_long = True
                 return
+            if self._data and self._is_tolerant and is_whole(self._data[-1]):
+                self._ends_with_line = self._ends_with_line or line.startswith(b"data:")
+                self._end_event(events)
             if line.startswith(b"data: "):  # a shortcut for nearly every line
                 self._data.append(line[6:].decode("utf-8", "replace"))
+            elif self._is_tolerant and line.startswith(b"{"):
+                self._data.append(line.decode("utf-8", "replace"))
             else:
                 name, _, value = line.partition(b":")
                 self._field(name, value.removeprefix(b" "))
+            if self._ends_with_line and self._data:
+                self._end_event(events)
+
+    def _end_event(self, events: list[Event]) -> None:
+        if self._data:
+            data = "\n".join(self._data)
+            events.append(Event(data, self._event or "message", self._id, self._retry))
+            self._data.clear()
+            self._retry = None
+        self._event = ""
+        self._size = 0
 
     def _field(self, name: bytes, value: bytes) -> None:
         # An empty name marks a comment; unknown names are ignored.
+        if name == b"error" and self._is_tolerant:
+            name, self._event = b"data", "error"
         if name == b"data":
             self._data.append(value.decode("utf-8", "replace"))
         elif name == b"event":
@@ -152,6 +167,17 @@ class Decoder:
             self._id = value.decode("utf-8", "replace")
         elif name == b"retry" and value.isdigit() and len(value) < 16:
             self._retry = int(value)
+
+
+def is_whole(data: str) -> bool:
+    """Return True if the data is an event of its own, and not the first line of a JSON value."""
+    if data.strip() in ("", "[DONE]"):
+        return True
+    try:
+        json.loads(data, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def dumps(value: Any) -> str:

@@ -52,46 +52,73 @@ def sanitize(text: str) -> str:
 class ThinkSplitter:
     """A splitter for models that write reasoning and reply into one text, as DeepSeek R1 and QwQ do.
 
-    Their chat template already opens the reasoning, so normally the text contains only the closing tag.
-    Everything before it is reasoning; an opening tag at the beginning is removed.
+    A tag at the very beginning of the text opens the reasoning; elsewhere it is text. `opened`: the model's
+    chat template already opens it, so normally the text contains only the closing tag. Blank space around the
+    tags is removed. Once `decided`, all that follows is text, and need not pass through here.
     """
 
-    OPEN = "<think>"
-    CLOSE = "</think>"
+    OPENINGS = ("<think>", "<thinking>", "<thought>", "<reasoning>")
 
-    def __init__(self) -> None:
-        self.thinking = True
-        self._at_start = True
+    def __init__(self, *, opened: bool) -> None:
+        self.decided = False
+        self._close = "</think>" if opened else ""
+        self._opened_by = ""  # the tag in the text
+        self._step = self._begin
         self._held = ""
+        self._thought: list[str] = []
 
     def add(self, piece: str) -> tuple[str, str]:
         """Return (reasoning, text) of `piece`; holds back an end that may be the beginning of a tag."""
-        if not self.thinking:
-            return "", piece
+        return self._step(piece)
+
+    def flush(self, *, complete: bool = False) -> tuple[str, str]:
+        """Return (reasoning, text) held back at the end, or where the server itself separates the reasoning.
+
+        `complete`: the reply has ended. If it never closed the tag that it opened, it has no other text, so
+        it is text as well: a reply about the tag itself begins like this.
+        """
+        held, self._held = self._held, ""
+        thinks, self.decided = self._close and self._step == self._think, True
+        if complete and thinks and self._opened_by:
+            return held, self._opened_by + "".join(self._thought) + held
+        return (held, "") if self._close else ("", held)
+
+    def _begin(self, piece: str) -> tuple[str, str]:
         piece = self._held + piece
+        start = piece.lstrip()
+        tag = next((tag for tag in self.OPENINGS if start.startswith(tag)), "")
+        if not tag and any(tag.startswith(start) for tag in self.OPENINGS):
+            self._held = piece
+            return "", ""
         self._held = ""
-        if self._at_start:
-            start = piece.lstrip()
-            if self.OPEN.startswith(start) and start != self.OPEN:
-                self._held = piece
-                return "", ""
-            self._at_start = False
-            if start.startswith(self.OPEN):
-                piece = start.removeprefix(self.OPEN)
-        thinking, tag, text = piece.partition(self.CLOSE)
+        if not tag and not self._close:
+            self.decided = True
+            return "", piece
         if tag:
-            self.thinking = False
-            return thinking, text
-        kept = _overlap(thinking, self.CLOSE)
-        if kept:
+            self._opened_by = "" if self._close else tag
+            self._close = f"</{tag[1:]}"
+        self._step = self._think
+        return self._think(start.removeprefix(tag))
+
+    def _think(self, piece: str) -> tuple[str, str]:
+        piece = self._held + piece
+        if not self._thought:
+            piece = piece.lstrip()
+        thinking, tag, text = piece.partition(self._close)
+        self._held = ""
+        if tag:
+            self._step = self._reply
+            return thinking, self._reply(text)[1]
+        if kept := _overlap(thinking, self._close):
             thinking, self._held = thinking[:-kept], thinking[-kept:]
+        if thinking:
+            self._thought.append(thinking)
         return thinking, ""
 
-    def flush(self) -> str:
-        """Return the text held back, which is reasoning, not a tag. Text added afterwards is the reply."""
-        held, self._held = self._held, ""
-        self.thinking = False
-        return held
+    def _reply(self, piece: str) -> tuple[str, str]:
+        text = piece.lstrip()
+        self.decided = bool(text)
+        return "", text
 
 
 def _overlap(text: str, tag: str) -> int:

@@ -1,9 +1,17 @@
-"""Tool calls, assembled from the fragments in a stream."""
+"""Tool calls, put together from the fragments of any server, and passed on in pieces as they come."""
 
 import json
+import re
+import uuid
 from typing import Any
 
-from chat.wire.text import sanitize
+from chat.wire.text import SurrogateJoiner, sanitize
+
+MAX_CALLS = 128  # in one reply; OpenAI takes as many tools
+MAX_ARGUMENTS_CHARS = 1_000_000  # code points of all calls together
+_Object = dict[str, Any]
+_STRUCTURE = re.compile(r'\\.|["{}\[\]\\]', re.S)
+_USUAL_FIELDS = {"index", "id", "type", "function", "name", "arguments", "parameters"}
 
 
 class ToolCalls:
@@ -11,49 +19,196 @@ class ToolCalls:
 
     `add` accepts OpenAI's fragments (`index`, then `arguments` in pieces, also with null for keys that OpenAI
     omits), complete calls, and the older flat form `{"name", "arguments": {…}}`. Empty elements are skipped.
+
+    Index, id and name together tell the calls apart, because servers treat each of them in a way of their
+    own: the index is 0 for all calls, missing, or text; the id is repeated in each fragment, new in each,
+    missing, or the same for two calls. `is_cut`: arguments beyond the limit were left out.
     """
 
     def __init__(self) -> None:
-        self._calls: dict[int, dict[str, Any]] = {}
+        self.is_cut = False
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+        self._ids: set[str] = set()
+        self._next_id = ""  # an id that came before its call's name
+        self._last: _Call | None = None
+        self._room = MAX_ARGUMENTS_CHARS
 
-    def add(self, fragments: object) -> None:
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    @property
+    def is_open(self) -> bool:
+        """True if the arguments of the last call have begun and are not complete."""
+        return bool(self._calls) and self._calls[-1].is_open
+
+    def as_list(self) -> list[_Object]:
+        return [call.as_dict() for call in self._calls]
+
+    def add(self, fragments: object, *, whole: bool = False) -> list[_Object]:
+        """Add fragments; return what is new, as pieces in OpenAI's shape. `whole`: each is a call."""
         if not isinstance(fragments, list):
-            return
-        for fragment in fragments:
-            if isinstance(fragment, dict):
-                self._add(fragment)
+            return []
+        pieces = (self._add(each, whole) for each in fragments if isinstance(each, dict))
+        return [piece for piece in pieces if piece]
 
-    def as_list(self) -> list[dict[str, Any]]:
-        return [_storable(self._calls[index]) for index in sorted(self._calls)]
+    def flush(self) -> list[_Object]:
+        """Return the rest at the end of the reply: a call without arguments has the arguments {}."""
+        return [piece for call in self._calls if (piece := call.flush())]
 
-    def _add(self, fragment: dict[str, Any]) -> None:
+    def _add(self, fragment: _Object, whole: bool) -> _Object | None:
         function = fragment.get("function")
         if not isinstance(function, dict):
             function = fragment
-        name, arguments = function.get("name"), _text(function.get("arguments"))
-        if not (name or arguments or fragment.get("id")):
-            return
-        call = self._call(fragment.get("index"), begins=bool(name or fragment.get("id")))
-        if fragment.get("id"):
-            call["id"] = str(fragment["id"])
-        if name:
-            call["function"]["name"] = str(name)
-        call["function"]["arguments"] += arguments
+        name, id_ = _word(function.get("name")), _word(fragment.get("id"))
+        arguments = _text(function.get("arguments", function.get("parameters")))
+        index = None if whole else _number(fragment.get("index"))
+        call = None if whole else self._find(index, id_, name, arguments)
+        if call is None and not name:
+            self._next_id = id_ or self._next_id
+            return None
+        call = call or self._begin(index, id_ or self._next_id, name)
+        self._last, self._next_id = call, ""
+        if call is None or (name and call.repeats(name, arguments)):
+            return None
+        if id_:
+            self._by_id[id_] = call
+        self._room -= len(arguments)
+        if self._room < 0:
+            self.is_cut, arguments = True, ""
+        return call.add(arguments, _own_fields(fragment))
 
-    def _call(self, index: object, *, begins: bool) -> dict[str, Any]:
-        """Return the call of a fragment; without an index, a new call if it `begins` one, else the last."""
-        if not isinstance(index, int):
-            index = max(self._calls, default=-1) + 1 if begins else max(self._calls, default=0)
-        empty = {"id": f"call_{index}", "type": "function", "function": {"name": "", "arguments": ""}}
-        return self._calls.setdefault(index, empty)
+    def _find(self, index: int | None, id_: str, name: str, arguments: str) -> "_Call | None":
+        """Return the call that a fragment continues; None if there is none or it begins one."""
+        last = self._last
+        if index is not None:
+            call = self._by_index.get(index)
+        else:
+            call = self._by_id.get(id_) if id_ else last
+        if not name:
+            # A server may count fragments in place of calls, or give each of them an id.
+            return call or (last if arguments and last and last.is_open else None)
+        if call is None:
+            return None
+        if call.is_complete:
+            return call if id_ == call.sent_id != "" and call.repeats(name, arguments) else None
+        if id_ and call.sent_id and id_ != call.sent_id:
+            return call if call.is_open and name == call.name else None
+        return call if name == call.name else None
+
+    def _begin(self, index: int | None, id_: str, name: str) -> "_Call | None":
+        """Begin a call with an id that is unique in the reply: results are matched by id. None if full."""
+        if len(self._calls) >= MAX_CALLS:
+            return None
+        own_id = id_ if id_ and id_ not in self._ids else f"call_{uuid.uuid4().hex}"
+        self._ids.add(own_id)
+        call = _Call(len(self._calls), own_id, id_, name)
+        self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        return call
 
 
-def _storable(call: dict[str, Any]) -> dict[str, Any]:
-    function = {key: sanitize(value) for key, value in call["function"].items()}
-    return {"id": sanitize(call["id"]), "type": "function", "function": function}
+class _Call:
+    """One call. `sent_id` is the server's id, `id` the one that is unique in the reply."""
+
+    def __init__(self, number: int, id_: str, sent_id: str, name: str) -> None:
+        self.name, self.sent_id = name, sent_id
+        self._id, self._number = id_, number
+        self._parts: list[str] = []
+        self._more: _Object = {}
+        self._joiner = SurrogateJoiner()
+        self._is_sent = False
+        # For `is_complete`, up to the part of this number; a backslash at its end belongs to the next one.
+        self._scanned = self._depth = 0
+        self._in_string = self._has_begun = False
+        self._backslash = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the arguments are a whole JSON value."""
+        self._scan()
+        return self._has_begun and self._depth <= 0 and not self._in_string
+
+    @property
+    def is_open(self) -> bool:
+        self._scan()
+        return self._depth > 0 or self._in_string
+
+    def repeats(self, name: str, arguments: str) -> bool:
+        """Return True for a second copy of the whole call, which some servers send at the end."""
+        return self.is_complete and name == self.name and arguments == "".join(self._parts)
+
+    def add(self, arguments: str, more: _Object) -> _Object | None:
+        """Add a piece, and return what is new as a fragment in OpenAI's shape."""
+        arguments = self._joiner.add(arguments) if arguments else ""
+        if arguments:
+            self._parts.append(arguments)
+        self._more |= more
+        return self._piece(arguments, more)
+
+    def flush(self) -> _Object | None:
+        rest = self._joiner.flush()
+        if not rest and not any(part.strip() for part in self._parts):
+            rest = "{}"
+        if rest:
+            self._parts.append(rest)
+        return self._piece(rest, {})
+
+    def as_dict(self) -> _Object:
+        arguments = "".join(self._parts)
+        function = {"name": self.name, "arguments": arguments if arguments.strip() else "{}"}
+        return {"id": self._id, "type": "function", "function": function, **self._more}
+
+    def _piece(self, arguments: str, more: _Object) -> _Object | None:
+        if self._is_sent and not (arguments or more):
+            return None
+        if self._is_sent:
+            return {"index": self._number, "function": {"arguments": arguments}, **more}
+        self._is_sent = True
+        function = {"name": self.name, "arguments": arguments}
+        return {"index": self._number, "id": self._id, "type": "function", "function": function, **more}
+
+    def _scan(self) -> None:
+        """Read on in the arguments, each part once, so that long arguments take linear time."""
+        text = self._backslash + "".join(self._parts[self._scanned :])
+        self._scanned, self._backslash = len(self._parts), ""
+        self._has_begun = self._has_begun or bool(text.strip())
+        for found in _STRUCTURE.finditer(text):
+            sign = found[0]
+            if sign == '"':
+                self._in_string = not self._in_string
+            elif sign == "\\" and found.end() == len(text):
+                self._backslash = sign
+            elif not self._in_string:
+                self._depth += (sign in "{[") - (sign in "}]")
 
 
 def _text(arguments: object) -> str:
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
     return json.dumps(arguments, ensure_ascii=False)
+
+
+def _number(index: object) -> int | None:
+    if isinstance(index, str) and index.isdecimal() and len(index) < 10:
+        return int(index)
+    return index if isinstance(index, int) and not isinstance(index, bool) else None
+
+
+def _word(value: object) -> str:
+    return sanitize(str(value)) if value else ""
+
+
+def _own_fields(fragment: _Object) -> _Object:
+    """Return the server's own fields, which it may want back: Gemini signs a call in `extra_content`."""
+    if fragment.keys() <= _USUAL_FIELDS:
+        return {}
+    own = {name: value for name, value in fragment.items() if name not in _USUAL_FIELDS and value is not None}
+    return sanitized_json(own)
+
+
+def sanitized_json(value: Any) -> Any:
+    """Return a JSON value whose texts can be sent: see SurrogateJoiner."""
+    return json.loads(sanitize(json.dumps(value, ensure_ascii=False)))

@@ -20,6 +20,7 @@ from typing import Any
 
 import daphne.http_protocol
 import daphne.server
+from django.conf import settings
 from twisted.internet import defer, reactor
 from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import _GenericHTTPChannelProtocol
@@ -34,7 +35,7 @@ from chatsite.server.eager_transport import CountedTransport
 from chatsite.server.limited_request import LimitedRequest
 from chatsite.server.stream_connection import StreamConnection
 
-RETIRE_SECONDS = 660.0  # for clients to leave a server that retires; the longest reply takes 600 s
+RETIRE_MARGIN_SECONDS = 60.0  # after the longest reply, for clients to leave a server that retires
 RETIRE_INTERVAL_SECONDS = 0.25
 LEFTOVER_SECONDS = 2.0  # for the last tasks to end, in each of three rounds
 
@@ -196,10 +197,11 @@ class ChatServer(daphne.server.Server):
         """
         self.stop_listening()
         DeadlineChannel.retiring = True
-        ends_at = time.monotonic() + RETIRE_SECONDS
+        seconds = settings.REPLY_MAX_SECONDS + RETIRE_MARGIN_SECONDS
+        ends_at = time.monotonic() + seconds
         while (DeadlineChannel.open or StreamConnection.open) and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
             await asyncio.sleep(RETIRE_INTERVAL_SECONDS)
-        self._stopping = asyncio.get_event_loop().create_task(self._stop(RETIRE_SECONDS))
+        self._stopping = asyncio.get_event_loop().create_task(self._stop(seconds))
 
     async def _stop(self, grace: float) -> None:
         """Keep serving while the application drains: new requests are refused with a reason, streams end."""

@@ -51,11 +51,13 @@ def test_a_stop_on_the_native_route(alices: Program, fake: Fake) -> None:
     fake.wait_for(lambda calls: calls[-1]["closed_by_client"])
 
 
-def test_usage_that_is_unknown_at_a_stop_is_null(alices: Program) -> None:
+def test_usage_that_is_unknown_at_a_stop_is_estimated(alices: Program) -> None:
     """The older frames have no usage but in the last one."""
     response = alices.chat("fake: native tokens=4000 delay=0.01", model=CLASSIC, stop="word3").json()
     assert response["choices"][0]["message"]["content"] == "word1 word2 "
-    assert response["usage"] is None
+    usage = response["usage"]
+    assert (usage["estimated"], usage["completion_tokens"]) == (True, 3)
+    assert 5 < usage["prompt_tokens"] < 50
 
 
 def test_text_that_may_be_a_stop_comes_with_the_end(alices: Program) -> None:

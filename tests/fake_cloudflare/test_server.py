@@ -12,6 +12,7 @@ from chat.wire.sse import Decoder, LineTooLong
 from tests.fake_cloudflare.errors import ERRORS
 from tests.fake_cloudflare.server import Fake, running
 from tests.support.waiting import becomes
+from tests.wire.streams import read as read_body
 
 MODEL = "@cf/zai-org/glm-4.7-flash"
 TOKEN = {"Authorization": "Bearer fake-token"}
@@ -114,8 +115,7 @@ async def test_an_error_may_come_inside_the_stream(client):
     for shape in ("errors", "error", "success", "event"):
         with pytest.raises(FrameError):
             await read(client, f"fake: instream_error after=1 shape={shape}")
-    with pytest.raises(FrameError):
-        await read(client, "fake: malformed")
+    assert (await read(client, "fake: malformed"))[1].skipped == 1
     with pytest.raises(LineTooLong):
         await read(client, "fake: endless_line mb=2")
 
@@ -125,7 +125,7 @@ async def test_json_may_answer_a_request_for_a_stream(client, shape):
     url, body = model_call(f'fake: json text="a b" shape={shape}')
     response = await client.post(url, json=body)
     assert response.headers["content-type"] == "application/json"
-    assert FrameReader().read_json(response.json()).text == "a b"
+    assert read_body(response.content).text == "a b"
 
 
 async def test_a_request_for_no_stream_gets_the_whole_answer(client):
@@ -142,7 +142,7 @@ async def test_every_error_comes_with_its_status(client, code):
     assert response.headers["retry-after"] == "7"
     assert str(code) in response.text
     with pytest.raises(FrameError):
-        FrameReader().read_json(response.json())
+        read_body(response.content)
 
 
 async def test_the_first_calls_of_a_flaky_model_fail(client):

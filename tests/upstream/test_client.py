@@ -185,7 +185,7 @@ async def test_the_token_is_in_no_text(
     secret = "a secret of the person"
     texts: list[Any] = []
     scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
-    async with client(fake, timeouts=Timeouts(first_token=0.3)) as made:
+    async with client(fake, timeouts=Timeouts(silence=0.3)) as made:
         for scenario in scenarios:
             reply = await ask(made, f"{secret}\nfake: {scenario}")
             error: BaseException | None = reply.error

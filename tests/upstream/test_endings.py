@@ -59,10 +59,14 @@ async def test_a_permanent_error_inside_the_stream_is_final(fake: Fake) -> None:
     assert (reply.kind, len(runs(fake))) == (ErrorKind.QUOTA, 1)
 
 
-async def test_a_broken_frame_ends_the_reply_with_an_error(fake: Fake) -> None:
+@pytest.mark.parametrize(("after", "kind", "requests"), [(2, None, 1), (0, ErrorKind.UNAVAILABLE, 3)])
+async def test_what_is_no_frame_is_an_error_if_nothing_else_comes(
+    fake: Fake, after: int, kind: ErrorKind | None, requests: int
+) -> None:
     async with client(fake) as made:
-        reply = await ask(made, "fake: malformed after=2 delay=0")
-    assert (reply.text, reply.kind) == ("word1 word2", ErrorKind.UNAVAILABLE)
+        reply = await ask(made, f"fake: malformed after={after} delay=0")
+    assert (reply.kind, len(runs(fake))) == (kind, requests)
+    assert reply.text.split() == ["word1", "word2"][:after]
 
 
 async def test_an_endless_line_is_refused_in_bounded_memory(fake: Fake) -> None:

@@ -107,7 +107,7 @@ async def test_json_that_could_not_be_written_is_told(fake: Fake) -> None:
 
 
 async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> None:
-    async with client(fake, timeouts=Timeouts(first_token=0.2)) as made:
+    async with client(fake, timeouts=Timeouts(silence=0.2)) as made:
         streamed = await ask(made, "fake: words tokens=2 first=0.6")
         whole = await ask(made, "fake: words tokens=2 first=0.6", raw_parameters=wanted())
     assert streamed.kind is ErrorKind.TIMEOUT
@@ -115,7 +115,7 @@ async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> 
 
 
 async def test_but_not_for_ever_and_is_not_asked_for_again(fake: Fake) -> None:
-    async with client(fake, timeouts=Timeouts(unstreamed=1.0)) as made:
+    async with client(fake, timeouts=Timeouts(silence=0.2, progress=1.0)) as made:
         hung = await ask(made, "fake: hang before=headers", raw_parameters=wanted())
         late = await ask(made, "fake: status code=3046", raw_parameters=wanted())
     assert (hung.kind, late.kind) == (ErrorKind.TIMEOUT, ErrorKind.TIMEOUT)

@@ -98,7 +98,7 @@ async def test_a_pause_is_kept_before_it_is_asked_again(fake: Fake) -> None:
 
 async def test_no_pause_begins_that_the_deadline_would_cut(fake: Fake) -> None:
     retries = RetryPolicy(max_total_delay=3_600)
-    async with client(fake, timeouts=Timeouts(first_token=60)) as made:
+    async with client(fake, timeouts=Timeouts(progress=60)) as made:
         reply = await ask(made, "fake: status code=3040 retry_after=60", retries=retries)
     assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
 
@@ -126,12 +126,14 @@ async def test_a_closed_client_says_so(fake: Fake) -> None:
     ("scenario", "timeouts"),
     [
         # Long enough for the question to arrive at all on a busy machine.
-        ("hang before=headers", Timeouts(first_token=1.5)),
-        ("hang", Timeouts(first_token=1.5)),
-        ("comments_only delay=0.02", Timeouts(first_token=1.5)),
-        ("hang after=2", Timeouts(between_tokens=0.3)),
+        ("hang before=headers", Timeouts(silence=1.5)),
+        ("hang", Timeouts(silence=1.5)),
+        ("hang", Timeouts(progress=1.5)),
+        ("comments_only delay=0.02", Timeouts(progress=1.5)),
+        ("hang after=2", Timeouts(silence=0.3)),
+        ("hang after=2", Timeouts(progress=0.3)),
         ("words tokens=10000 delay=0.05", Timeouts(total=1.5)),
-        ("status code=3040 retry_after=0", Timeouts(first_token=20)),
+        ("status code=3040 retry_after=0", Timeouts(progress=20)),
     ],
 )
 async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, timeouts: Timeouts) -> None:
@@ -146,7 +148,7 @@ async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, timeou
 
 
 async def test_a_steady_reply_outlives_the_deadline_between_tokens(fake: Fake) -> None:
-    timeouts = Timeouts(first_token=2, between_tokens=2)
+    timeouts = Timeouts(silence=2, progress=2)
     async with client(fake, timeouts=timeouts) as made:
         reply = await ask(made, "fake: words tokens=30 delay=0.1")
     assert (reply.text.count("word"), reply.error) == (30, None)

@@ -67,7 +67,8 @@ def test_a_stop_sequence_ends_the_text_and_hides_a_later_error(size: int) -> Non
     assert decoder.finish_reason == "stop"
 
 
-def test_a_json_response_ends_before_a_stop_sequence() -> None:
-    decoder = DeltaDecoder(inline_reasoning=False, max_tokens=100, stop=("STOP",))
-    assert decoder.decode_json({"result": {"response": "Hello STOP there"}}).text == "Hello "
+@sizes
+def test_a_json_response_ends_before_a_stop_sequence(size: int) -> None:
+    text, decoder = decode(b'{"result": {"response": "Hello STOP there"}}', size, stop=("STOP",))
+    assert text == "Hello "
     assert decoder.is_done

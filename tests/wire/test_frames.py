@@ -7,15 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.wire.delta_decoder import DeltaDecoder
 from chat.wire.frames import Delta, FrameError, FrameReader, Usage
-from chat.wire.sse import Event
-from tests.wire.streams import Reply, chunk, frames, read
+from chat.wire.sse import Event, LineTooLong
+from tests.wire.streams import Reply, body, chunk, ended, frames, message, read, read_both_ways
 
 CONVERSATIONS = Path(__file__).parent / "conversations"
 CHOICE_KEYS = ["choices", "index", "delta", "message", "text", "finish_reason"]
 SAID_KEYS = ["content", "response", "reasoning", "tool_calls", "function", "arguments", "name", "id"]
 OTHER_KEYS = ["usage", "prompt_tokens", "prompt_tokens_details", "result", "streamed_data"]
-KEYS = CHOICE_KEYS + SAID_KEYS + OTHER_KEYS
+MORE_KEYS = ["type", "refusal", "annotations", "url", "images", "reasoning_details", "function_call"]
+KEYS = CHOICE_KEYS + SAID_KEYS + OTHER_KEYS + MORE_KEYS
 
 
 RECORDED = {
@@ -87,7 +89,7 @@ class TestErrorsInTheStream:
             FrameReader().read(Event(json.dumps(payload)))
         assert caught.value.payload == payload
         with pytest.raises(FrameError):
-            FrameReader().read_json(payload)
+            read(body(payload))
 
     @pytest.mark.parametrize("data", ['{"message": "gone"}', "gone"])
     def test_may_be_an_event_named_error(self, data):
@@ -95,11 +97,14 @@ class TestErrorsInTheStream:
             FrameReader().read(Event(data, "error"))
         assert caught.value.payload in ({"message": "gone"}, "gone")
 
-    @pytest.mark.parametrize("broken", ["{", '{"response":"a"} x', "5", '"text"', "[" * 100_000, "9" * 5_000])
-    def test_are_also_frames_that_cannot_be_read(self, broken):
-        with pytest.raises(FrameError) as caught:
-            FrameReader().read(Event(broken))
-        assert caught.value.payload is None
+    @pytest.mark.parametrize(
+        "broken",
+        ["{", '{"response":"a"} x', "5", '"text"', "[]", "ping", "[1]", "[" * 100_000, "9" * 5_000],
+    )
+    def test_are_no_frames_that_cannot_be_read(self, broken):
+        reader = FrameReader()
+        assert reader.read(Event(broken)) is None
+        assert reader.skipped == 1
 
     def test_are_not_seen_in_a_frame_that_the_end_of_the_stream_cut(self):
         assert FrameReader().read(Event('{"response":"a', unfinished=True)) is None
@@ -132,12 +137,13 @@ class TestErrorsInTheStream:
         for inline in (False, True):
             reader = FrameReader(inline_reasoning=inline)
             try:
-                deltas = [reader.read(Event(json.dumps(value))), reader.read_json(value), reader.flush()]
+                deltas = [reader.read(Event(json.dumps(value))), reader.flush()]
             except FrameError:
                 continue
             for delta in filter(None, deltas):
-                (delta.text + delta.reasoning + delta.finish_reason).encode()
-            json.dumps([reader.tool_calls, reader.finish_reason], ensure_ascii=False).encode()
+                (delta.shown_text + delta.reasoning + delta.finish_reason).encode()
+                json.dumps([delta.tool_calls, delta.more], ensure_ascii=False).encode()
+            json.dumps([reader.calls.as_list(), reader.finish_reason], ensure_ascii=False).encode()
 
 
 class TestWholeAnswers:
@@ -146,58 +152,34 @@ class TestWholeAnswers:
     }
 
     @pytest.mark.parametrize(
-        ("body", "delta"),
+        ("sent", "reply"),
         [
-            ({"result": {"response": "Hi", "tool_calls": []}, "success": True, "errors": []}, Delta("Hi")),
-            ({"result": MESSAGE, "success": True}, Delta("Hi", "", "stop")),
-            ({"result": {"response": {"a": 1}} | MESSAGE, "success": True}, Delta('{"a": 1}', "", "stop")),
-            (MESSAGE, Delta("Hi", "", "stop")),
-            ({"response": "Hi"}, Delta("Hi")),
-            ({"result": {"response": 42}}, Delta("42")),
-            ({"result": "Hi"}, Delta("Hi")),
-            ({"streamed_data": [{"response": "H"}, {"response": "i"}]}, Delta("Hi")),
-            ({"result": {"streamed_data": [{"response": "\ud83d"}, {"response": "\ude00"}]}}, Delta("😀")),
-            ({"result": {"choices": [{"text": "Hi"}]}}, Delta("Hi")),
-            ({"result": {}, "success": True}, Delta()),
-            ({"result": None, "success": True}, Delta()),
-            (None, Delta()),
+            ({"result": {"response": "Hi", "tool_calls": []}, "success": True, "errors": []}, Reply("Hi")),
+            ({"result": MESSAGE, "success": True}, Reply("Hi", "", "stop")),
+            ({"result": {"response": {"a": 1}} | MESSAGE, "success": True}, Reply('{"a": 1}', "", "stop")),
+            (MESSAGE, Reply("Hi", "", "stop")),
+            ([MESSAGE], Reply("Hi", "", "stop")),
+            ({"response": "Hi"}, Reply("Hi")),
+            ({"result": {"response": 42}}, Reply("42")),
+            ({"result": "Hi"}, Reply("Hi")),
+            ({"streamed_data": [{"response": "H"}, {"response": "i"}]}, Reply("Hi")),
+            ({"result": {"streamed_data": [{"response": "\ud83d"}, {"response": "\ude00"}]}}, Reply("😀")),
+            ({"result": {"choices": [{"text": "Hi"}]}}, Reply("Hi")),
+            ({"result": {}, "success": True}, Reply()),
+            ({"result": None, "success": True}, Reply()),
         ],
     )
-    def test_are_read_in_every_envelope(self, body, delta):
-        reader = FrameReader()
-        assert reader.read_json(body) == delta
-        assert reader.done
-        assert reader.read(Event('{"response": "more"}')) is None
+    def test_are_read_in_every_envelope(self, sent, reply):
+        assert read_both_ways(body(sent)) == reply
+        assert read_both_ways(json.dumps(sent, indent=2).encode() + b"\n") == reply
 
     def test_bring_reasoning_and_usage(self):
         message = {"content": None, "reasoning_content": "Hm.", "reasoning": "Hm."}
-        reader = FrameReader()
-        body = {
+        sent = {
             "choices": [{"message": message, "finish_reason": "length"}],
             "usage": {"prompt_tokens": 779, "completion_tokens": 187, "neurons": 1.5},
         }
-        assert reader.read_json({"result": body}) == Delta("", "Hm.", "length")
-        assert reader.usage == Usage(779, 187, 0, 1.5)
-
-
-@pytest.mark.parametrize(
-    ("sent", "reason"),
-    [
-        ("stop", "stop"),
-        ("LENGTH", "length"),
-        ("model_length", "length"),
-        ("tool-calls", "tool_calls"),
-        ("content_filter", "content_filter"),
-        ("SAFETY", "content_filter"),
-        ("refusal", "content_filter"),
-        ("error", "error"),
-        ("a\0b", "other"),
-        ("x" * 99, "other"),
-        (7, ""),
-    ],
-)
-def test_finish_reasons_are_said_in_one_way(sent, reason):
-    assert read(frames({"finish_reason": sent})).finish_reason == reason
+        assert read(body({"result": sent})) == Reply("", "Hm.", "length", usage=Usage(779, 187, 0, 1.5))
 
 
 def test_only_the_first_choice_becomes_text():
@@ -205,6 +187,117 @@ def test_only_the_first_choice_becomes_text():
     assert read(frames(chunk("yes"), second)) == Reply("yes")
 
 
-def test_why_a_model_refuses_is_what_it_says():
-    refused = {"choices": [{"delta": {"content": None, "refusal": "I cannot."}, "finish_reason": "stop"}]}
-    assert read(frames(refused)).text == "I cannot."
+FRAMES = frames(chunk("Hi"), chunk(" you"), ended("stop"))
+LINES = [json.dumps(each) for each in (chunk("Hi"), chunk(" you"), ended("stop"))]
+WITHOUT_LINES = [
+    b"\xef\xbb\xbf" + FRAMES,
+    b"\n\n" + FRAMES,
+    FRAMES.replace(b"data: ", b"data:"),
+    FRAMES.replace(b"\n", b"\r\n"),
+    FRAMES.replace(b"\n\n", b"\n"),
+    FRAMES.replace(b"\n\n", b"\r\n"),
+    b": hello\n\n" + FRAMES.replace(b"\n\n", b"\n\n: ping\n\n"),
+    FRAMES.replace(b"\n\ndata: {", b"\n\ndata: ping\n\ndata: {"),
+    FRAMES.replace(b"\n\ndata: {", b"\n\ndata: []\n\ndata:\n\ndata: {"),
+    FRAMES.replace(b"\n\ndata: {", b'\n\ndata: null\n\ndata: {"type": "ping"}\n\ndata: {'),
+    FRAMES.replace(b"\n\ndata: {", b"\ndata: ping\ndata: {"),
+    FRAMES.replace(b"data: {", b"event: completion.chunk\ndata: {"),
+    FRAMES.replace(b"data: {", b"event: data\ndata: {").replace(b"data: [", b"event: done\ndata: ["),
+    FRAMES.replace(b"data: {", b'event: status\ndata: {"response": "no"}\n\nid: 7\nretry: 3\ndata: {'),
+    FRAMES.replace(b"data: {", b"{"),
+    "\n".join([*LINES, "[DONE]"]).encode(),
+    "\n\n".join([*LINES, "data: [DONE]", ""]).encode(),
+]
+
+
+@pytest.mark.parametrize("stream", WITHOUT_LINES)
+def test_a_stream_may_break_the_rules(stream):
+    assert read_both_ways(stream) == Reply("Hi you", finish_reason="stop")
+
+
+@pytest.mark.parametrize("stream", [FRAMES.replace(b"\n\n", b"\n"), "\n".join([*LINES, ""]).encode()])
+def test_such_a_stream_is_read_as_it_comes(stream):
+    decoder, said = DeltaDecoder(inline_reasoning=False, max_tokens=100), []
+    for line in stream.splitlines(keepends=True):
+        delta = decoder.decode(line)
+        said.append(delta.text if delta else "")
+    assert said[:3] in (["", "Hi you", ""], ["Hi", " you", ""])
+
+
+def test_lines_of_one_value_are_one_value():
+    assert read_both_ways(b'data: {"response":\ndata: "a"}\n\ndata: [DONE]\n\n').text == "a"
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}',
+        b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}\n\n',
+        b'\n\n{\n  "error": "slow down"\n}\n',
+        b'[{"error": {"code": 429, "message": "slow down"}}]',
+        b'data: {"error": {"message": "slow down"}}\n\n',
+        b'error: {"code": 500, "message": "slow down"}\n\n',
+        b'event: error\ndata: {"message": "slow down"}\n\n',
+        b'event: chunk\ndata: {"error": {"message": "slow down"}}\n\n',
+        b'data: {"object": "error", "message": "slow down", "code": 40001}\n\n',
+        b'data: {"code": 429, "message": "slow down"}\n\n',
+        b'data: {"choices": [{"index": 0, "delta": {}, "error": {"message": "slow down"}}]}\n\n',
+        b'data: {"choices": [], "error": {"message": "slow down"}}\n\n',
+        b": ping\n\n" + body({"error": "slow down"}) + b"\n\n",
+        b"<!DOCTYPE html><p>slow down</p>",
+    ],
+)
+def test_an_error_is_one_whatever_its_form(stream):
+    for chunks in ([stream], [stream[at : at + 1] for at in range(len(stream))]):
+        with pytest.raises(FrameError) as caught:
+            read(*chunks)
+        assert caught.value.payload
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        b'data: {"error": {"message": "usage failed", "code": 500}}\n\n',
+        b'event: error\ndata: "gone"\n\n',
+        b'error: {"message": "gone"}\n\n',
+        b"data: " + b"x" * 1_100_000,
+    ],
+)
+def test_behind_its_end_nothing_makes_a_reply_a_failure(last):
+    whole = frames(chunk("Whole."), ended("stop"))[: -len(b"data: [DONE]\n\n")]
+    for end in (b"", b"data: [DONE]\n\n"):
+        reply = read(whole + last + end)
+        assert (reply.text, reply.finish_reason) == ("Whole.", "stop")
+    with pytest.raises((FrameError, LineTooLong)):
+        read(frames(chunk("Not whole."))[: -len(b"data: [DONE]\n\n")] + last)
+
+
+def test_text_goes_on_behind_a_finish_reason():
+    """Some servers send a reason with each frame; then an error is one again."""
+    stream = frames(
+        ended("stop", reasoning="Hm"), ended("stop", content="The "), ended("stop", content="end.")
+    )
+    assert read_both_ways(stream) == Reply("The end.", "Hm", "stop")
+    with pytest.raises(FrameError):
+        read(stream[: -len(b"data: [DONE]\n\n")] + b'data: {"error": "gone"}\n\n')
+
+
+def test_a_whole_message_behind_its_pieces_is_no_text():
+    assert read_both_ways(frames(chunk("Hi"), chunk(" you"), message(content="Hi you"))).text == "Hi you"
+    assert read_both_ways(frames(message(content="Hi"), message(content=" you"))).text == "Hi you"
+
+
+def test_ollamas_own_shape_is_read():
+    lines = [
+        {"message": {"role": "assistant", "content": "", "thinking": "Hm"}, "done": False},
+        {"message": {"role": "assistant", "content": "Hi"}, "done": False},
+        {
+            "message": {"content": ""},
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": 5,
+            "eval_count": 2,
+        },
+    ]
+    stream = b"\n".join(map(body, lines))
+    assert read_both_ways(stream) == Reply("Hi", "Hm", "stop", usage=Usage(5, 2))

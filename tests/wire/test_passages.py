@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chat.wire.frames import FrameReader
-from chat.wire.passages import Passage, passages
+from chat.wire.passages import Passage, Source, passages
 from chat.wire.sse import Decoder, Event
 
 
@@ -32,7 +32,7 @@ def test_a_field_of_a_frame_or_of_a_json_answer_is_read() -> None:
     found = [chunk("a.md")]
     for body in ({"chunks": found}, {"result": {"chunks": found, "choices": []}, "success": True}):
         reader = FrameReader()
-        reader.read_json(body)
+        reader.read(Event(json.dumps(body)))
         assert reader.chunks == found
 
 
@@ -76,3 +76,38 @@ def test_a_score_that_is_none_counts_least(score: object) -> None:
 
 def test_characters_that_no_database_takes_are_removed() -> None:
     assert passages([chunk("a\n\0 b", "x\0\ud800")]) == [Passage("a b", "x�", 0.5)]
+
+
+PAGE, OTHER = "https://example.org/a", "https://example.org/b"
+
+
+def annotation(url: str, title: str = "", **more: object) -> dict[str, object]:
+    return {"type": "url_citation", "url_citation": {"url": url, "title": title, **more}}
+
+
+@pytest.mark.parametrize(
+    ("frames", "sources"),
+    [
+        ([{"citations": [PAGE, OTHER]}, {"citations": [PAGE, OTHER]}], [Source(PAGE), Source(OTHER)]),
+        ([{"citations": [PAGE]}, {"citations": [PAGE, OTHER]}], [Source(PAGE), Source(OTHER)]),
+        (
+            [{"citations": [PAGE], "search_results": [{"title": "A", "url": PAGE, "snippet": "words"}]}],
+            [Source(PAGE, "A", "words")],
+        ),
+        ([{"citations": [{"url": PAGE, "title": "A \n b"}]}], [Source(PAGE, "A b")]),
+        (
+            [{"choices": [{"delta": {"content": "x", "annotations": [annotation(PAGE, "A", content="c")]}}]}],
+            [Source(PAGE, "A", "c")],
+        ),
+        (
+            [{"choices": [{"message": {"content": "x", "annotations": [annotation(PAGE)]}}]}],
+            [Source(PAGE)],
+        ),
+        ([{"citations": "none"}, {"citations": [7, None, {}, {"url": 1}, {"url": ""}]}], []),
+    ],
+)
+def test_pages_that_a_model_names_are_its_sources(frames: list[object], sources: list[Source]) -> None:
+    reader = FrameReader()
+    for frame in frames:
+        reader.read(Event(json.dumps(frame)))
+    assert reader.sources == sources

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.wire.frames import Delta, FrameReader
-from tests.wire.streams import chunk, frames, read
+from tests.wire.streams import body, chunk, ended, frames, message, read, read_both_ways
 
 
 @given(st.text(st.characters()) | st.text("😀é\ud83d\ude00\udc4d\0x"), st.lists(st.integers(0, 100)))
@@ -25,9 +24,9 @@ class TestInlineReasoning:
     @pytest.mark.parametrize(
         ("stream", "text", "reasoning"),
         [
-            ("Let me see.</think>\n\nYes.", "\n\nYes.", "Let me see."),
+            ("Let me see.</think>\n\nYes.", "Yes.", "Let me see."),
             ("<think>Let me see.</think>Yes.", "Yes.", "Let me see."),
-            ("\n<think>\nHm</think>Yes", "Yes", "\nHm"),
+            ("\n<think>\nHm</think>Yes", "Yes", "Hm"),
             ("a < b </ think </thin</think>x</think>y", "x</think>y", "a < b </ think </thin"),
             ("<thinking is hard>", "", "<thinking is hard>"),
             ("never ends </thi", "", "never ends </thi"),
@@ -56,5 +55,51 @@ class TestInlineReasoning:
         assert read(frames({"response": "a</think>b"})).text == "a</think>b"
 
     def test_is_found_in_a_whole_answer(self):
-        delta = FrameReader(inline_reasoning=True).read_json({"result": {"response": "Hm</think>Yes"}})
-        assert delta == Delta("Yes", "Hm")
+        reply = read(body({"result": {"response": "Hm</think>Yes"}}), inline_reasoning=True)
+        assert (reply.text, reply.reasoning) == ("Yes", "Hm")
+
+
+class TestReasoningTags:
+    """Of models that nothing is known about."""
+
+    @pytest.mark.parametrize(
+        ("stream", "text", "reasoning"),
+        [
+            *(
+                (f"<{tag}>\nLet me see.\n</{tag}>\n\nHello!", "Hello!", "Let me see.\n")
+                for tag in ("think", "thinking", "thought", "reasoning")
+            ),
+            ("\n <think>Hm</think>Yes", "Yes", "Hm"),
+            ("<think></think>Yes", "Yes", ""),
+            ("<think>a <b> </b> </thi nk></thinking></think>Yes", "Yes", "a <b> </b> </thi nk></thinking>"),
+            ("<think>Hm</think>Use <think> and </think>.", "Use <think> and </think>.", "Hm"),
+            ("<think>Hm</think>", "", "Hm"),
+            ("a <think>b</think> c", "a <think>b</think> c", ""),
+            ("`<think>` opens it, `</think>` closes it.", "`<think>` opens it, `</think>` closes it.", ""),
+            ("```\n<think>\n```", "```\n<think>\n```", ""),
+            ("<thin", "<thin", ""),
+            ("<thinker>a</thinker>", "<thinker>a</thinker>", ""),
+            ("a</think>b", "a</think>b", ""),
+            ("  code", "  code", ""),
+            ("<think> is a tag that", "<think>is a tag that", "is a tag that"),
+        ],
+    )
+    def test_are_read_at_the_beginning_however_they_are_cut(self, stream, text, reasoning):
+        expected = (text, reasoning)
+        for cut in range(len(stream) + 1):
+            reply = read(frames(chunk(stream[:cut]), chunk(stream[cut:])))
+            assert (reply.text, reply.reasoning) == expected
+        reply = read_both_ways(frames(*map(chunk, stream)))
+        assert (reply.text, reply.reasoning) == expected
+        reply = read(body(message(content=stream)))
+        assert (reply.text, reply.reasoning) == expected
+
+    def test_stay_reasoning_in_a_reply_that_was_cut_there(self):
+        reply = read(frames(chunk("<think>Let me"), ended("length")))
+        assert (reply.text, reply.reasoning) == ("", "Let me")
+        reply = read(frames(chunk("<think>Let me"))[: -len(b"data: [DONE]\n\n")])
+        assert (reply.text, reply.reasoning) == ("", "Let me")
+
+    def test_are_text_where_the_server_sends_reasoning_apart(self):
+        reply = read(frames(chunk(None, reasoning="Hm."), chunk("<think> is a tag.")))
+        assert (reply.text, reply.reasoning) == ("<think> is a tag.", "Hm.")

@@ -1,38 +1,232 @@
-"""Tool calls, put together from fragments."""
+"""Tool calls, put together from the fragments of all servers, in pieces and whole."""
 
-from chat.wire.frames import FrameReader
-from tests.wire.streams import chunk, frames, read
+import json
+from typing import Any
+
+import pytest
+
+from chat.wire.tool_calls import MAX_CALLS, ToolCalls
+from tests.wire.streams import body, chunk, frames, message, read, read_both_ways
+
+Fragment = dict[str, Any]
+OSLO, CET = '{"city":"Oslo"}', '{"zone":"CET"}'
 
 
-class TestToolCalls:
-    def test_of_two_functions_are_kept_apart(self):
-        def part(index, **function):
-            return chunk(tool_calls=[{"index": index, "function": function}])
+def part(name: object = None, arguments: object = None, **more: object) -> Fragment:
+    return {"function": {"name": name, "arguments": arguments}, **more}
 
-        reply = read(
-            frames(part(1, name="b", arguments=""), part(0, name="a", arguments="{"), part(1, arguments="[]"),
-                   part(0, arguments="}"))
-        )  # fmt: skip
-        assert [call["function"] for call in reply.tool_calls] == [
-            {"name": "a", "arguments": "{}"},
-            {"name": "b", "arguments": "[]"},
-        ]
 
-    def test_tool_calls_without_index_and_with_top_level_reason(self):
-        call = {"id": "call123", "type": "function", "function": {"name": "weather", "arguments": '{"at":'}}
-        rest = {"id": None, "type": None, "function": {"name": None, "arguments": '"x"}'}}
-        reply = read(
-            frames({"tool_calls": [call]}, {"tool_calls": [rest, None]}, {"finish_reason": "tool_calls"})
-        )
-        assert reply.finish_reason == "tool_calls"
-        assert reply.tool_calls == [
-            {"id": "call123", "type": "function", "function": {"name": "weather", "arguments": '{"at":"x"}'}}
-        ]
+def call(id_: str, name: str, arguments: str, **more: object) -> Fragment:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
 
-    def test_of_a_whole_answer_may_have_arguments_that_are_an_object(self):
-        reader = FrameReader()
-        reader.read_json(
-            {"result": {"response": None, "tool_calls": [{"name": "f", "arguments": {"a": "é"}}]}}
-        )
-        function = {"name": "f", "arguments": '{"a": "é"}'}
-        assert reader.tool_calls == [{"id": "call_0", "type": "function", "function": function}]
+
+WEATHER, CLOCK = call("a", "weather", OSLO), call("b", "clock", CET)
+SIGNED = {"extra_content": {"google": {"thought_signature": "SIG=="}}}
+STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
+    "as OpenAI": (
+        [
+            [part("weather", "", index=0, id="a", type="function")],
+            [part(None, '{"city":', index=0)],
+            [part(None, '"Oslo"}', index=0)],
+            [part("clock", "", index=1, id="b", type="function")],
+            [part(None, CET, index=1)],
+        ],
+        [WEATHER, CLOCK],
+    ),
+    "interleaved": (
+        [
+            [part("weather", '{"city":', index=0, id="a"), part("clock", "", index=1, id="b")],
+            [part(None, CET, index=1), part(None, '"Oslo"}', index=0)],
+        ],
+        [WEATHER, CLOCK],
+    ),
+    "indexes from 1, and backwards": (
+        [[part("weather", OSLO, index=2, id="a")], [part("clock", CET, index=1, id="b")]],
+        [WEATHER, CLOCK],
+    ),
+    "all of index 0": (
+        [[part("weather", OSLO, index=0, id="a")], [part("clock", CET, index=0, id="b")]],
+        [WEATHER, CLOCK],
+    ),
+    "all of index 0 in one frame": (
+        [[part("weather", OSLO, index=0, id="a"), part("clock", CET, index=0, id="b")]],
+        [WEATHER, CLOCK],
+    ),
+    "all of index 0, without ids": (
+        [[part("weather", OSLO, index=0)], [part("clock", CET, index=0)], [part("clock", CET, index=0)]],
+        [call("own", "weather", OSLO), call("own", "clock", CET), call("own", "clock", CET)],
+    ),
+    "all of index 0, in pieces": (
+        [
+            [part("weather", '{"city":', index=0, id="a")],
+            [part(None, '"Oslo"}', index=0)],
+            [part("clock", '{"zone":', index=0, id="b")],
+            [part(None, '"CET"}', index=0)],
+        ],
+        [WEATHER, CLOCK],
+    ),
+    "all of index 0, without parameters": (
+        [[part("now", "", index=0, id="a")], [part("now", "", index=0, id="b")], [part("day", "", index=0)]],
+        [call("a", "now", "{}"), call("b", "now", "{}"), call("own", "day", "{}")],
+    ),
+    "index as text": (
+        [[part("weather", '{"city":', index="0", id="a")], [part(None, '"Oslo"}', index="0")]],
+        [WEATHER],
+    ),
+    "no index": (
+        [[part("weather", '{"city":', id="a")], [part(None, '"Oslo"}')], [part("clock", CET, id="b")]],
+        [WEATHER, CLOCK],
+    ),
+    "no index, the id repeated": (
+        [[part("weather", '{"city":', id="a")], [part(None, '"Oslo"}', id="a")]],
+        [WEATHER],
+    ),
+    "no index, id and name repeated": (
+        [[part("weather", '{"city":', id="a")], [part("weather", '"Oslo"}', id="a")]],
+        [WEATHER],
+    ),
+    "no index, told apart by id": (
+        [
+            [part("weather", '{"city":', id="a")],
+            [part("clock", '{"zone":', id="b")],
+            [part(None, '"Oslo"}', id="a")],
+            [part(None, '"CET"}', id="b")],
+        ],
+        [WEATHER, CLOCK],
+    ),
+    "neither index nor id": (
+        [[part("weather", '{"city":')], [part("", '"Oslo"}')], [part("clock", CET)], [part("clock", CET)]],
+        [call("own", "weather", OSLO), call("own", "clock", CET), call("own", "clock", CET)],
+    ),
+    "the name repeated": (
+        [[part("weather", '{"city":', index=0, id="a")], [part("weather", '"Oslo"}', index=0, id="")]],
+        [WEATHER],
+    ),
+    "an id for each fragment": (
+        [[part("weather", '{"city":', index=0, id="a")], [part("weather", '"Oslo"}', index=0, id="x")]],
+        [WEATHER],
+    ),
+    "an index for each fragment": (
+        [[part("weather", '{"city":', index=0, id="a")], [part(None, '"Oslo"}', index=1)]],
+        [WEATHER],
+    ),
+    "the id before the name": (
+        [[part(None, None, index=0, id="a")], [part("weather", None, index=0)], [part(None, OSLO, index=0)]],
+        [WEATHER],
+    ),
+    "the whole call once more": (
+        [[part("weather", '{"city":', index=0, id="a")], [part(None, '"Oslo"}', index=0)],
+         [part("weather", OSLO, index=0, id="a")]],
+        [WEATHER],
+    ),
+    "one id for two calls": (
+        [[part("edit", '{"n":1}', index=0, id="a"), part("edit", '{"n":2}', index=1, id="a")]],
+        [call("a", "edit", '{"n":1}'), call("own", "edit", '{"n":2}')],
+    ),
+    "one id for two calls, without index": (
+        [[part("edit", '{"n":1}', id="a")], [part("edit", '{"n":2}', id="a")]],
+        [call("a", "edit", '{"n":1}'), call("own", "edit", '{"n":2}')],
+    ),
+    "one id and one index for two calls": (
+        [[part("edit", '{"n":1}', index=0, id="a")], [part("edit", '{"n":2}', index=0, id="a")]],
+        [call("a", "edit", '{"n":1}'), call("own", "edit", '{"n":2}')],
+    ),
+    "braces and quotes in a text": (
+        [
+            [part("f", '{"a": "}\\', index=0)],
+            [part("f", '"{', index=0)],
+            [part("f", '"}', index=0)],
+            [part("f", "{}", index=0)],
+        ],
+        [call("own", "f", '{"a": "}\\"{"}'), call("own", "f", "{}")],
+    ),
+    "arguments as an object": ([[part("f", {"a": "é"}, index=0, id="a")]], [call("a", "f", '{"a": "é"}')]),
+    "the flat shape": (
+        [[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "parameters": {}}]],
+        [call("own", "f", '{"a": 1}'), call("own", "g", "{}")],
+    ),
+    "no arguments at all": ([[{"function": {"name": "f"}, "id": "a"}]], [call("a", "f", "{}")]),
+    "arguments of null": ([[part("f", None, index=0, id="a")]], [call("a", "f", "{}")]),
+    "empty elements": (
+        [[None, {}, part("f", "{}", index=0, id="a"), part(), part(None, "", id=None, type=None)]],
+        [call("a", "f", "{}")],
+    ),
+    "what the server wants back": (
+        [[part("weather", OSLO, index=0, id="a", **SIGNED)], [part("clock", CET, index=1, id="b", x="y")]],
+        [WEATHER | SIGNED, CLOCK | {"x": "y"}],
+    ),
+    "a signature at the end": (
+        [[part("weather", OSLO, index=0, id="a")], [part(None, "", index=0, **SIGNED)]],
+        [WEATHER | SIGNED],
+    ),
+    "a character cut in two": (
+        [[part("f", '{"a":"\ud83d', index=0, id="a")], [part(None, '\ude00"}', index=0)]],
+        [call("a", "f", '{"a":"😀"}')],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lists", "calls"), STREAMS.values(), ids=STREAMS)
+def test_calls_are_told_apart(lists: list[list[Fragment]], calls: list[Fragment]) -> None:
+    assert read_both_ways(frames(*(chunk(tool_calls=each) for each in lists))).tool_calls == calls
+    native = read_both_ways(
+        frames(*({"tool_calls": each} for each in lists), {"finish_reason": "tool_calls"})
+    )
+    assert (native.tool_calls, native.finish_reason) == (calls, "tool_calls")
+
+
+def test_calls_of_a_whole_message_are_whole() -> None:
+    twins = [part("now", ""), part("now", ""), part("weather", OSLO, id="a", **SIGNED)]
+    now = call("own", "now", "{}")
+    assert read_both_ways(body(message(tool_calls=twins))).tool_calls == [now, now, WEATHER | SIGNED]
+
+
+@pytest.mark.parametrize("reason", ["function_call", "stop"])
+def test_the_old_field_is_a_call(reason: str) -> None:
+    pieces = [{"name": "weather", "arguments": '{"city":'}, {"arguments": '"Oslo"}'}]
+    streamed = read_both_ways(frames(*(chunk(function_call=each) for each in pieces)))
+    whole = read_both_ways(body(message(reason, function_call={"name": "weather", "arguments": OSLO})))
+    assert streamed.tool_calls == whole.tool_calls == [call("own", "weather", OSLO)]
+
+
+def test_pieces_are_passed_on_as_they_come() -> None:
+    calls = ToolCalls()
+    fragments = STREAMS["as OpenAI"][0]
+    assert [calls.add(each) for each in fragments[:3]] == [
+        [{"index": 0, **call("a", "weather", "")}],
+        [{"index": 0, "function": {"arguments": '{"city":'}}],
+        [{"index": 0, "function": {"arguments": '"Oslo"}'}}],
+    ]
+    assert calls.flush() == []
+
+
+def test_a_reply_has_only_so_many_calls() -> None:
+    calls = ToolCalls()
+    for number in range(20_000):
+        calls.add([part("w", "{", index=str(number), id=f"c{number}"), part(None, "}", index=str(number))])
+    assert calls.as_list() == [call(f"c{number}", "w", "{}") for number in range(MAX_CALLS)]
+
+
+def test_long_arguments_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count the characters that are looked at; the name in each fragment asks for the end of the last."""
+    calls, size = ToolCalls(), 0
+    calls.add([part("f", '{"a": "', index=0, id="a")])
+    (made,) = calls._calls
+    scan = made._scan
+
+    def counted() -> None:
+        nonlocal size
+        size += sum(map(len, made._parts[made._scanned :]))
+        scan()
+
+    monkeypatch.setattr(made, "_scan", counted)
+    for _ in range(2_000):
+        calls.add([part("f", "x" * 50, index=0, id="a")])
+    assert size <= sum(map(len, made._parts))
+
+
+def test_arguments_without_end_are_cut() -> None:
+    endless = [chunk(tool_calls=[part(None, "x" * 50_000, index=0)])] * 21
+    reply = read(frames(chunk(tool_calls=[part("f", '{"a": "', index=0, id="a")]), *endless))
+    assert len(json.dumps(reply.tool_calls)) < 1_100_000
+    assert reply.finish_reason == "length"

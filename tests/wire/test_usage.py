@@ -3,7 +3,7 @@
 import pytest
 
 from chat.wire.frames import Usage
-from tests.wire.streams import chunk, frames, read
+from tests.wire.streams import body, chunk, ended, frames, message, read, read_both_ways
 
 
 class TestUsage:
@@ -43,6 +43,63 @@ class TestUsage:
         usage = {"prompt_tokens": 7, "completion_tokens": bad, "neurons": bad, "prompt_tokens_details": bad}
         assert read(frames({"response": "", "usage": usage})).usage == Usage(7)
         assert read(frames(chunk() | {"usage": usage})).usage == Usage(7)
+
+    @pytest.mark.parametrize(
+        ("fields", "usage"),
+        [
+            ({"usage": {"input_tokens": 5, "output_tokens": 1}}, Usage(5, 1)),
+            ({"usage": {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6}}, Usage(5, 1)),
+            (
+                {
+                    "usage": {
+                        "prompt_tokens": 5,
+                        "completion_tokens": 90,
+                        "prompt_tokens_details": {"cached_tokens": 3},
+                        "completion_tokens_details": {"reasoning_tokens": 80},
+                    }
+                },
+                Usage(5, 90, 3, 0.0, 80),
+            ),
+            (
+                {
+                    "usage": {
+                        "input_tokens": 5,
+                        "output_tokens": 90,
+                        "input_tokens_details": {"cached_tokens": 3},
+                        "output_tokens_details": {"reasoning_tokens": 80},
+                    }
+                },
+                Usage(5, 90, 3, 0.0, 80),
+            ),
+            (
+                {"usage": {"prompt_tokens": 5, "completion_tokens": 9, "prompt_cache_hit_tokens": 3}},
+                Usage(5, 9, 3),
+            ),
+            ({"usage": {"prompt_tokens": 5, "completion_tokens": 9, "cached_tokens": 3}}, Usage(5, 9, 3)),
+            (
+                {"usage": {"input_tokens": 5, "output_tokens": 9, "cache_read_input_tokens": 3,
+                           "cache_creation_input_tokens": 2}},
+                Usage(10, 9, 3),
+            ),
+            (
+                {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 9, "thoughtsTokenCount": 4,
+                                   "cachedContentTokenCount": 3, "totalTokenCount": 18}},
+                Usage(5, 13, 3, 0.0, 4),
+            ),
+            ({"prompt_eval_count": 5, "eval_count": 9}, Usage(5, 9)),
+            ({"x_groq": {"id": "r", "usage": {"prompt_tokens": 5, "completion_tokens": 9}}}, Usage(5, 9)),
+        ],
+    )  # fmt: skip
+    def test_goes_by_many_names(self, fields, usage):
+        for last in ({"choices": [], **fields}, {**ended("stop"), **fields}, fields):
+            assert read_both_ways(frames(chunk("a"), ended("stop"), last)).usage == usage
+        assert read_both_ways(body({**message(content="a"), **fields})).usage == usage
+        assert read_both_ways(frames({"response": "a", **fields})).usage == usage or "usage" not in fields
+
+    def test_may_stand_in_the_choice(self):
+        last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop",
+                             "usage": {"prompt_tokens": 5, "completion_tokens": 9}}]}  # fmt: skip
+        assert read_both_ways(frames(chunk("a"), last)).usage == Usage(5, 9)
 
     def test_as_a_dict_has_the_total(self):
         assert Usage(2, 3, 1, 0.5).as_dict() == {

@@ -15,7 +15,7 @@ from chat.rendering.links import is_web_address
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
-from chat.wire.passages import Passage, passages
+from chat.wire.passages import passages
 from chat.wire.text import OverlapFilter
 
 
@@ -81,14 +81,17 @@ class ActiveRun:
         self.stream = stream
 
     def note_passages(self, request: ChatRequest, stream: CompletionStream) -> None:
-        """Make citations of the passages that the model was given, once they are known.
+        """Make citations of the passages that the model was given, as far as they are known.
 
-        Those are the parts of documents in the request, but no whole documents, and what AI Search has found;
-        no more than a message can have.
+        Those are the parts of documents in the request, but no whole documents, what AI Search has found, and
+        the pages that the model names; no more than a message can have.
         """
         parts = [_part_citation(part) for part in request.sent_parts if part.text]
-        found = [_citation(passage) for passage in passages(stream.chunks)]
-        self.citations = tuple([*parts, *found][:MAX_CITATIONS])
+        found = [_citation(passage.key, passage.text) for passage in passages(stream.chunks)]
+        named = [_citation(source.url, source.text, source.title) for source in stream.sources]
+        citations = tuple([*parts, *found, *named][:MAX_CITATIONS])
+        if len(citations) > len(self.citations):  # those that are stored are not stored again
+            self.citations, self.citations_stored = citations, False
 
     @property
     def gateway_log_ref(self) -> GatewayLogRef:
@@ -133,15 +136,15 @@ class ActiveRun:
         return columns
 
 
-def _citation(passage: Passage) -> Citation:
-    """Return a citation. A path that is too long keeps its end, which says the most."""
-    is_link = len(passage.key) <= MAX_URL_CHARS and is_web_address(passage.key)
+def _citation(key: str, text: str, title: str = "") -> Citation:
+    """Return a citation. Without a title, it is its path's or URL's end, which says the most."""
+    is_link = len(key) <= MAX_URL_CHARS and is_web_address(key)
+    if not title:
+        title = key if len(key) <= MAX_CITATION_TITLE_CHARS else f"…{key[1 - MAX_CITATION_TITLE_CHARS :]}"
     return Citation(
-        title=passage.key
-        if len(passage.key) <= MAX_CITATION_TITLE_CHARS
-        else f"…{passage.key[1 - MAX_CITATION_TITLE_CHARS :]}",
-        url=passage.key if is_link else "",
-        text=passage.text[:MAX_PASSAGE_CHARS],
+        title=title[:MAX_CITATION_TITLE_CHARS],
+        url=key if is_link else "",
+        text=text[:MAX_PASSAGE_CHARS],
     )
 
 

@@ -26,7 +26,7 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
 from chat.upstream.routing.router import Router
-from chat.wire.frames import Delta
+from chat.wire.delta import Delta
 from chat.wire.usage import Usage
 
 STORE_RETRY_SECONDS = 2.0
@@ -133,11 +133,12 @@ class ActiveCall:
     @property
     def finish_reason(self) -> str:
         """The finish reason, as OpenAI names it, of a reply that has ended."""
-        if self.truncated:
-            return "length"
+        reason = self._stream.finish_reason if self._stream else ""
+        if self.truncated or reason == "length":
+            return "length"  # of a tool call too: it must not be run
         if self.tool_calls:
             return "tool_calls"
-        return (self._stream.finish_reason if self._stream else "") or "stop"
+        return reason if reason and reason != "tool_calls" else "stop"
 
     def abort(self, code: str) -> None:
         """End the call from outside: the consumer of `deltas` gets CallAborted.
@@ -200,21 +201,13 @@ class ActiveCall:
     def _note_attempt(self, stream: CompletionStream) -> None:
         self._stream = stream
 
-    def abandon(self, deltas: AsyncGenerator[Delta, None]) -> None:
-        """Close `deltas` in the background: the client disconnected before all of it was read."""
-        self.calls.tasks.start(_close(deltas))
-
     def _on_delta(self, delta: Delta) -> None:
         if self.call.first_token is None:
             self.call.first_token = timezone.now()
-        self._length += len(delta.text) + len(delta.reasoning)
+        self._length += len(delta.shown_text) + len(delta.reasoning)
         self.truncated = self._length >= MAX_REPLY_CHARS
         if self.transcript:
             self.transcript.add_delta(delta)
-
-
-async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
-    await deltas.aclose()
 
 
 async def _finish(active_call: ActiveCall, outcome: RunOutcome) -> None:

@@ -166,18 +166,18 @@ class Supervisor:
                 self._record_model(active_run, request, stream)
                 active_run.note_passages(request, stream)
                 async for delta in stream:
+                    text = delta.shown_text
                     if active_run.first_text_at is None:
-                        active_run.mark_first_token(delta.text)
+                        active_run.mark_first_token(text)
                     if self.writer.is_behind:
                         await self.writer.caught_up()
                     state.append(
-                        active_run.overlap_filter.feed(delta.text)[: room - len(state.text)],
+                        active_run.overlap_filter.feed(text)[: room - len(state.text)],
                         delta.reasoning[: MAX_REPLY_CHARS - len(state.reasoning)],
                     )
                     if len(state.text) >= room or len(state.reasoning) >= MAX_REPLY_CHARS:
                         return _truncated(state, usage=stream.usage)
-                if not active_run.citations:
-                    active_run.note_passages(request, stream)  # of a server that sends them last
+                active_run.note_passages(request, stream)  # of a server that sends them last
         except UpstreamError as error:
             return outcome_of_error(error)
         return _outcome_at_end(state, stream)

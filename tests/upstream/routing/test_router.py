@@ -432,14 +432,14 @@ async def test_no_fallback_if_useless_or_after_the_first_text(
 
 async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None:
     # As long as the other one needs on a busy machine.
-    async with open_router(fake, SECOND.id, timeouts=Timeouts(first_token=2)) as made:
+    async with open_router(fake, SECOND.id, timeouts=Timeouts(silence=2)) as made:
         reply = await ask(made, by_model(first="hang before=headers"))
     assert (reply.model, reply.fallback_reason) == (SECOND, "timeout")
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> None:
-    async with open_router(fake, SECOND.id, timeouts=Timeouts(between_tokens=0.3)) as made:
+    async with open_router(fake, SECOND.id, timeouts=Timeouts(silence=0.3)) as made:
         reply = await ask(made, by_model(first="hang after=2 delay=0"))
     assert (reply.kind, reply.text.split()) == (ErrorKind.TIMEOUT, ["word1", "word2"])
     assert models(fake) == ["first"]

@@ -1,0 +1,54 @@
+"""Why a reply ended, in the words of all model servers, as the five reasons of OpenAI's chat API.
+
+OpenAI names stop, length, tool_calls, content_filter and function_call, and typed clients reject any other.
+Here a reply that the server itself calls failed ends in `error`.
+"""
+
+import re
+
+STOP, LENGTH, TOOL_CALLS, CONTENT_FILTER, ERROR = "stop", "length", "tool_calls", "content_filter", "error"
+
+# In lower case, with underscores.
+_NAMES = {
+    STOP: (
+        "stop stop_sequence stop_word stop_token eos eos_token end_of_text endoftext end_turn end_of_turn "
+        "end complete completed finished finish done normal success pause_turn stopped_eos stopped_word"
+    ),
+    LENGTH: (
+        "length max_tokens max_token max_length max_new_tokens max_output max_output_tokens incomplete limit "
+        "max_completion_tokens model_length context_length context_window token_limit error_limit "
+        "model_context_window_exceeded context_length_exceeded stopped_limit length_capped"
+    ),
+    TOOL_CALLS: "tool_calls tool_call tool_use tools function_call function_calls function",
+    CONTENT_FILTER: (
+        "content_filter content_filtered safety image_safety recitation sensitive refusal blocklist language "
+        "prohibited_content spii blocked guardrail guardrails guardrail_intervened moderation error_toxic "
+        "content_policy_violation policy_violation"
+    ),
+    ERROR: (
+        "error abort aborted cancel canceled cancelled user_cancel insufficient_system_resource timeout "
+        "network_error server_error internal_error failed failure malformed_function_call "
+        "unexpected_tool_call"
+    ),
+    "": "null none finish_reason_unspecified unspecified",
+}
+_REASONS = {name: reason for reason, names in _NAMES.items() for name in names.split()}
+_SPELLED = re.compile(r"[a-z0-9_]{1,40}")
+
+
+def spelled(value: object) -> str:
+    """Return a server's reason in lower case with underscores; "" for none, "other" for no word at all.
+
+    Some servers send an object with the reason in it: `{"type": "stop", "matched": 2}`.
+    """
+    if isinstance(value, dict):
+        value = value.get("type") or value.get("reason")
+    if not isinstance(value, str) or not value:
+        return ""
+    name = value.strip().lower().replace("-", "_").replace(" ", "_").removeprefix("finish_reason_")
+    return name if _SPELLED.fullmatch(name) else "other"
+
+
+def finish_reason(name: str) -> str | None:
+    """Return OpenAI's reason, or ERROR, for a spelled one; "" if it is none, None if it is unknown."""
+    return _REASONS.get(name) if name else ""

@@ -1,0 +1,95 @@
+"""The reading of messages and deltas: text, reasoning, refusals, tool calls, and what is passed on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chat.wire.content import are_parts, reasoning_of, split_parts, text_of, thought_of
+from chat.wire.delta import MESSAGE_FIELDS, Delta
+from chat.wire.passages import Source, add_sources
+from chat.wire.text import SurrogateJoiner, ThinkSplitter
+from chat.wire.tool_calls import ToolCalls, sanitized_json
+
+_USUAL_FIELDS = {"content", "role"}
+_Message = Mapping[str, Any]
+
+
+class MessageReader:
+    """A reader for the message of one reply, in pieces or whole. It keeps the state, but not the text.
+
+    `sources` are the pages that the model names, by address.
+    """
+
+    def __init__(self, *, inline_reasoning: bool) -> None:
+        self.calls = ToolCalls()
+        self.sources: dict[str, Source] = {}
+        self._text = SurrogateJoiner()
+        self._reasoning = SurrogateJoiner()
+        self._splitter: ThinkSplitter | None = ThinkSplitter(opened=inline_reasoning)
+        self._chars = 0  # code points of content so far
+
+    def read(self, text: Any, message: _Message, *, whole: bool) -> Delta:
+        """Return the delta of a message whose text or content is `text`, of any type."""
+        delta = Delta()
+        for name, value in message.items():
+            if name not in _USUAL_FIELDS and value is not None and value != "":
+                self._read_fields(delta, message, whole=whole)
+                break
+        if text.__class__ is not str:
+            text = self._unusual_text(delta, text, message)
+        self._chars += len(text)
+        if text := text + delta.text:
+            text = self._text.add(text)
+        if delta.reasoning:
+            delta.reasoning = self._reasoning.add(delta.reasoning)
+        delta.text = self._split(delta, text) if self._splitter else text
+        return delta
+
+    def repeats_all(self, content: object) -> bool:
+        """Return True for the whole reply, which some servers send once more behind its pieces."""
+        return isinstance(content, str) and len(content) == self._chars > 0
+
+    def flush(self, *, complete: bool) -> Delta:
+        """Return what was held back. `complete`: the reply has ended, and was not cut."""
+        text, reasoning = self._text.flush(), self._reasoning.flush()
+        if self._splitter:
+            thought, text = self._splitter.add(text)
+            held_thought, held_text = self._splitter.flush(complete=complete)
+            text, reasoning = text + held_text, reasoning + thought + held_thought
+            self._splitter = None
+        return Delta(text, reasoning, tool_calls=self.calls.flush() or ())
+
+    def _read_fields(self, delta: Delta, message: _Message, *, whole: bool) -> None:
+        """Read the fields of a message other than its text into `delta`."""
+        delta.reasoning = reasoning_of(message)
+        delta.refusal = thought_of(message.get("refusal"))
+        delta.tool_calls = self.calls.add(message.get("tool_calls"), whole=whole)
+        if isinstance(called := message.get("function_call"), dict):
+            delta.tool_calls = [*delta.tool_calls, *self.calls.add([{"function": called}])]
+        more = {name: sanitized_json(message[name]) for name in MESSAGE_FIELDS if message.get(name)}
+        if more:
+            delta.more = more
+            add_sources(self.sources, more.get("annotations"))
+            if are_parts(pictures := more.get("images", ())):
+                delta.text, _, _ = split_parts(pictures)
+
+    def _unusual_text(self, delta: Delta, text: Any, message: _Message) -> str:
+        """Return the text of a value that is no text; what else a list of parts has goes into `delta`."""
+        parts = [text] if isinstance(text, dict) else text
+        if text is None or text is not message.get("content") or not are_parts(parts):
+            return text_of(text)
+        shown, reasoning, refusal = split_parts(parts)
+        delta.reasoning += reasoning
+        delta.refusal += refusal
+        return shown
+
+    def _split(self, delta: Delta, text: str) -> str:
+        """Return the text without the reasoning in it, which is moved to `delta`."""
+        assert self._splitter is not None
+        if delta.reasoning:  # the server itself has separated the reasoning from the text
+            thought, held = self._splitter.flush()
+            delta.reasoning, text = thought + delta.reasoning, held + text
+        elif text:
+            delta.reasoning, text = self._splitter.add(text)
+        if self._splitter.decided:
+            self._splitter = None
+        return text

@@ -34,6 +34,7 @@ class ImportJob(models.Model):
 
     The file is `imports/<id>` in DATA_DIR until the import has ended. A process works on it while it renews
     `beat`; `claim` is new for each process that takes it over, so that an earlier one stops.
+    `attempts` counts the processes that took it up since it got on and did not give it back.
 
     `total` counts the conversations of the file, `processed` those that were dealt with, `stored` those that
     were stored. `preview` is what the import would do; `problem` says why the file was refused
@@ -58,6 +59,7 @@ class ImportJob(models.Model):
     total = models.PositiveIntegerField(default=0)
     processed = models.PositiveIntegerField(default=0)
     stored = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
     claim = models.UUIDField(null=True, blank=True)
     beat = models.DateTimeField(null=True, blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)

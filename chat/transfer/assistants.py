@@ -18,8 +18,8 @@ from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
 
 from .document import attachment_object
-from .imported import ImportedAssistant, ImportedAttachment, ImportedVersion
 from .own_format import ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION, MAX_VERSIONS, Object, written
+from .records import ImportedAssistant, ImportedAttachment, ImportedVersion
 
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")

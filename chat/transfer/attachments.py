@@ -1,15 +1,21 @@
-"""The pictures and documents in an imported archive of this chat, each read as an upload is."""
+"""The pictures and documents of imported conversations, each read as an upload is.
 
+They are in the archive, or in the messages of another chat's file, whose contents the child tells.
+"""
+
+import io
 import logging
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TypeVar
 
 from django.conf import settings
 
 from chat.attachments import names, reading, uploads
+from chat.attachments.confinement import BEAT_SECONDS
 from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
@@ -20,15 +26,17 @@ from chat.exceptions import RequestError
 from chat.models import Attachment, User
 
 from .document import file_name
-from .imported import ImportedAttachment
-from .sources import ENCRYPTED, UNZIP_ERRORS, ZIP_METHODS
+from .problems import FileProblem
+from .records import ImportedAttachment
+from .sources import ENCRYPTED, UNZIP_ERRORS, ZIP_METHODS, open_archive
 
 MAX_FILES = 2_000  # files of one import
 ATTACHMENT_PIECE_BYTES = 1_048_576
 
 FILE_COLUMNS = ("file_id", "media_type", "width", "height", "size", "pages", "tokens")
-# Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py. Blocks.
-ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], Extracted]
+# Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py.
+ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], "Future[Extracted]"]
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -39,10 +47,17 @@ def refuse_conversion(person: int, file: IO[bytes], needed: NeedsConversion) -> 
 
 
 class Attachments:
-    """The pictures and documents in the archive at `path`, for one person. Another file has none."""
+    """The pictures and documents of the imported file at `path`, for one person.
 
-    def __init__(self, user: User, path: Path, convert: ConvertDocument = refuse_conversion) -> None:
-        self._user, self._path, self._convert = user, path, convert
+    `beat` is called every second while one is read.
+    """
+
+    def __init__(
+        self, user: User, path: Path, beat: Callable[[], object], convert: ConvertDocument = refuse_conversion
+    ) -> None:
+        self._user, self._beat, self._convert = user, beat, convert
+        self._file = path.open("rb")  # its position is not the one of the child
+        self._told: IO[bytes] | None = None  # contents that the child has told, of one conversation
         self._archive: zipfile.ZipFile | None = None
         self._is_open = False
         # By name, and the side of the square: each file is read once.
@@ -50,35 +65,54 @@ class Attachments:
         self._pending = 0  # bytes of the attachments that have no rows yet, which the quota does not count
 
     def close(self) -> None:
-        if self._archive:
-            self._archive.close()
+        self.forget()
+        self._file.close()
 
     def left_out(self, attachments: Iterable[ImportedAttachment]) -> list[str]:
         """Return the names of those that cannot be imported."""
-        return [each.name for each in attachments if self._entry(each.file) is None]
+        return [each.name for each in attachments if not self._is_here(each)]
 
-    def begin(self) -> None:
-        """Begin with another conversation; the attachments of the one before have their rows."""
-        self._pending = 0
+    def _is_here(self, attachment: ImportedAttachment) -> bool:
+        if attachment.size:
+            return settings.ATTACHMENTS and attachment.size <= settings.ATTACHMENT_MAX_BYTES
+        return self._entry(attachment.file) is not None
+
+    def keep(self, content: bytes) -> int:
+        """Keep the content of an attachment of the next conversation; return its `offset`."""
+        self._told = self._told or temporary_file()
+        with disk_errors():
+            offset = self._told.seek(0, io.SEEK_END)
+            self._told.write(content)
+            return offset
+
+    def forget(self) -> None:
+        """Forget the contents of a conversation; its attachments have their rows."""
+        if self._told:
+            self._told.close()
+        self._told, self._pending = None, 0
 
     def store(self, attachment: ImportedAttachment) -> None:
         """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much.
 
         Raises StorageUnavailable and ConversionUnavailable, if the file can be stored later.
         """
-        wanted = attachment.file, attachment.side
-        if wanted not in self._stored and len(self._stored) < MAX_FILES:
-            self._stored[wanted] = self._read(*wanted)
-        if fields := self._stored.get(wanted):
+        if attachment.size:
+            fields = self._read(attachment.name, 0, self._copied, attachment)
+        else:
+            wanted = attachment.file, attachment.side
+            if wanted not in self._stored and len(self._stored) < MAX_FILES:
+                entry = self._entry(attachment.file)
+                self._stored[wanted] = self._read(*wanted, self._unpacked, entry) if entry else None
+            fields = self._stored.get(wanted)
+        if fields:
             attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
             self._pending += uploads.stored_bytes(fields)
 
-    def _read(self, name: str, side: int) -> dict[str, Any] | None:
-        entry = self._entry(name)
-        if entry is None:
-            return None
+    def _read(
+        self, name: str, side: int, opened: Callable[[T], AbstractContextManager[IO[bytes]]], source: T
+    ) -> dict[str, Any] | None:
         try:
-            with self._unpacked(entry) as file:
+            with opened(source) as file:
                 known = self._keep_known(file, name, side)
                 return known or self._keep(file, self._found_in(file, name, side))
         except (RequestError, *UNZIP_ERRORS) as error:
@@ -106,12 +140,22 @@ class Attachments:
         return fields
 
     def _found_in(self, file: IO[bytes], name: str, side: int) -> EncodedPicture | Extracted:
+        person = self._user.pk
         try:
             if side:
-                return READERS.submit(self._user.pk, decode, file, side).result()
-            return READERS.submit(self._user.pk, reading.read, file, name).result()
+                return self._result(READERS.submit(person, decode, file, side))
+            return self._result(READERS.submit(person, reading.read, file, name))
         except NeedsConversion as needed:
-            return self._convert(self._user.pk, file, needed)
+            return self._result(self._convert(person, file, needed))
+
+    def _result(self, work: "Future[T]") -> T:
+        """Wait for the work; cancel it when the beat raises."""
+        try:
+            while not wait([work], BEAT_SECONDS).done:
+                self._beat()
+            return work.result()
+        finally:
+            work.cancel()
 
     def _keep(self, file: IO[bytes], found: EncodedPicture | Extracted) -> dict[str, Any]:
         """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
@@ -138,12 +182,22 @@ class Attachments:
         return entry if entry.compress_type in ZIP_METHODS and not entry.flag_bits & ENCRYPTED else None
 
     def _opened(self) -> zipfile.ZipFile | None:
-        """Return the archive; its directory was checked when its conversations were read."""
         if not self._is_open:
             self._is_open = True
-            if zipfile.is_zipfile(self._path):
-                self._archive = zipfile.ZipFile(self._path)
+            with suppress(FileProblem):
+                self._archive = open_archive(self._file)
         return self._archive
+
+    @contextmanager
+    def _copied(self, attachment: ImportedAttachment) -> Iterator[IO[bytes]]:
+        """Copy what the child has told into a file of its own."""
+        assert self._told
+        with temporary_file() as file:
+            self._told.seek(attachment.offset)
+            with disk_errors():
+                file.write(self._told.read(attachment.size))
+                file.flush()
+            yield file
 
     @contextmanager
     def _unpacked(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:

@@ -1,145 +1,31 @@
-"""What was read from a file, and the validation and ordering of a conversation before it is stored.
+"""The tree of a conversation: its walks, its checks, and its order before it is stored.
 
-This module runs in the child process that reads the file, so it knows no Django.
+This runs in the child process that reads the file, so it knows no Django. Each walk visits a node once.
 """
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
-
-from chat.limits import MAX_REPLY_CHARS
+from typing import NamedTuple
 
 from .problems import ConversationProblem
+from .records import (
+    ASSISTANT,
+    MAX_IMPORTED_CHARS,
+    MAX_IMPORTED_MESSAGES,
+    MAX_IMPORTED_TEXT_CHARS,
+    USER,
+    ImportedConversation,
+    ImportedMessage,
+)
 
-MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
 MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
-MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
-# Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
-MAX_IMPORTED_CHARS = 16 * 1_048_576
 MAX_SHORT_FIELD_CHARS = 200  # of a role, or of a file's name in the archive
-USER, ASSISTANT = "user", "assistant"  # roles
 TICK = timedelta(microseconds=1)  # between two versions of a message
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
 SEPARATOR = "\n\n"  # between two pieces of reasoning
 TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lone image
-
-
-@dataclass(slots=True)
-class ImportedAttachment:
-    """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
-
-    `content`: its bytes, where they stand in the conversation itself; `file` is "" then.
-    `stored` is set when the file is stored: the fields of its attachment. Only those of an assistant have a
-    `key`, their id in the file. `side`: that of the square that a picture is made, 0 to keep its form.
-    """
-
-    file: str
-    name: str
-    alt: str
-    stored: dict[str, Any] | None = None
-    key: str = ""
-    side: int = 0
-    content: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedCitation:
-    """A passage that a reply was written from. `url` is an http or https address, or "".
-
-    `attachment`: the place of the document that it is from: the key of its message, and its position there.
-    """
-
-    title: str
-    url: str
-    page: int
-    text: str
-    created: datetime | None
-    attachment: tuple[str, int] | None = None
-
-
-@dataclass(slots=True)
-class ImportedMessage:
-    """A message. `key` and `parent` are ids in the file; `feedback` is (is a thumb up, reason)."""
-
-    key: str
-    parent: str | None
-    role: str
-    text: str
-    reasoning: str = ""
-    model: str = ""
-    created: datetime | None = None
-    selected_at: datetime | None = None
-    feedback: tuple[bool, str] | None = None
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    attachments: list[ImportedAttachment] = field(default_factory=list)
-    citations: list[ImportedCitation] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ImportedConversation:
-    """A conversation. `leaf`: the key of the active branch's last message, "" if the file names none.
-
-    `attachments`: the names of files, which are not imported. `left_out`: {kind: names} of what else is not:
-    "tool", "source", "recording", "hidden", "other". `assistant`: its id and version.
-    """
-
-    source: str
-    key: str
-    title: str
-    messages: list[ImportedMessage]
-    leaf: str = ""
-    model: str = ""
-    system: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
-    created: datetime | None = None
-    updated: datetime | None = None
-    pinned_at: datetime | None = None
-    archived_at: datetime | None = None
-    tags: list[str] = field(default_factory=list)
-    attachments: list[str] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
-    assistant: tuple[str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedPrompt:
-    title: str
-    command: str
-    text: str
-
-
-@dataclass(slots=True)
-class ImportedVersion:
-    """One version of an assistant. Several versions can have the same documents and image."""
-
-    number: int
-    created: datetime
-    name: str
-    description: str
-    instructions: str
-    picture: str
-    model: str
-    parameters: dict[str, Any]
-    questions: list[str]
-    documents: list[ImportedAttachment]
-    image: ImportedAttachment | None
-
-
-@dataclass(slots=True)
-class ImportedAssistant:
-    """An assistant. `key` is its id in the file; the last of `versions` is the current one."""
-
-    key: str
-    created: datetime
-    versions: list[ImportedVersion]
-
-    @property
-    def files(self) -> list[ImportedAttachment]:
-        """The documents and the images of all versions."""
-        documents = [each for version in self.versions for each in version.documents]
-        return documents + [version.image for version in self.versions if version.image]
 
 
 @dataclass(slots=True)
@@ -171,24 +57,17 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
 
     A node whose parent is not in the file begins a branch. Raises ConversationProblem.
     """
-    if len(nodes) > MAX_NODES:
-        raise ConversationProblem("many")
-    by_key = {node.key: node for node in nodes}
-    if len(by_key) < len(nodes):
-        raise ConversationProblem("duplicate")
-    children: dict[str, list[Node]] = {}
-    for node in nodes:
-        children.setdefault(node.parent if node.parent in by_key else "", []).append(node)
+    roots, children = _tree_of(nodes)
     found: list[ImportedMessage] = []
     chars = 0
     message_of_node: dict[str, str] = {}
     pending: list[tuple[Node, str, ReasoningChain | None]]
-    pending = [(node, "", None) for node in reversed(children.get("", []))]
+    pending = [(node, "", None) for node in reversed(roots)]
     while pending:
         node, above, thoughts = pending.pop()
         if node.message is None:
             thoughts = _append_reasoning(thoughts, node.reasoning)
-        if thoughts and (node.message.role == USER if node.message else not children.get(node.key)):
+        if thoughts and (node.message.role == USER if node.message else not children[node.key]):
             # No reply followed the reasoning, because it was stopped.
             stopped = ImportedMessage(f"{node.key} stopped", None, ASSISTANT, "")
             found += _with_question(stopped, above, thoughts)
@@ -202,10 +81,25 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
         if chars > MAX_IMPORTED_CHARS:
             raise ConversationProblem("large")
         message_of_node[node.key] = above
-        pending += [(child, above, thoughts) for child in reversed(children.get(node.key, []))]
+        pending += [(child, above, thoughts) for child in reversed(children[node.key])]
     if len(message_of_node) < len(nodes):
         raise ConversationProblem("loop")
     return found, message_of_node
+
+
+def _tree_of(nodes: list[Node]) -> tuple[list[Node], dict[str, list[Node]]]:
+    """Return the roots, and each node's children by its key. The roots have no key: it could be a node's."""
+    if len(nodes) > MAX_NODES:
+        raise ConversationProblem("many")
+    children: dict[str, list[Node]] = {node.key: [] for node in nodes}
+    if len(children) < len(nodes):
+        raise ConversationProblem("duplicate")
+    if "" in children:
+        raise ConversationProblem("id")
+    roots: list[Node] = []
+    for node in nodes:
+        children.get(node.parent, roots).append(node)
+    return roots, children
 
 
 def join_replies(

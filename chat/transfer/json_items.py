@@ -1,6 +1,7 @@
 """Split a large JSON file into its objects: the items of one array, or objects one after another.
 
-Only one object is in memory at a time. This module only finds its end; `strict_json` parses it.
+Only one object is in memory at a time, and nothing of one that is too large. This module only finds its end;
+`strict_json` parses it.
 """
 
 import re
@@ -10,12 +11,15 @@ from typing import IO
 from .problems import FileProblem
 
 CHUNK_BYTES = 262_144
-MAX_ITEM_BYTES = 16 * 1_048_576  # of one conversation; parsing that much holds the GIL for 0.2 s
+MAX_ITEM_BYTES = 64 * 1_048_576  # of one conversation, with the pictures in its texts
+MAX_ITEM_MARKS = 4_000_000  # brackets, strings and commas of one conversation, for the memory of its values
+# Of all objects of the file that are too large. They take 3 s, and no real conversation has as many.
+MAX_SKIPPED_MARKS = 6_000_000
 MAX_ITEM_DEPTH = 500  # Python's parser recurses, and fails at about twice this depth
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = b" \t\r\n,"
-_STRUCTURE = re.compile(rb'["{}\[\]]')
-_IN_STRING = re.compile(rb'["\\]')
+_STRUCTURE = re.compile(rb'["{}\[\],]')
+_REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)  # up to its quote, or the end of the chunk
 
 
 class Unreadable:
@@ -48,38 +52,44 @@ class _Splitter:
         self._ended = False  # True after the end of the array
         self._in_string = self._skip = False
         self._item = bytearray()
-        self._size = 0
+        self._size = self._marks = self._skipped = 0
 
     def feed(self, chunk: bytes) -> Iterator[bytes | Unreadable]:
         start = 0  # of the bytes that are not processed yet
-        position = int(self._skip)
-        self._skip = False
-        while found := (_IN_STRING if self._in_string else _STRUCTURE).search(chunk, position):
+        position, self._skip = int(self._skip), False
+        if self._in_string:
+            position = self._end_of_string(chunk, position)
+        while found := _STRUCTURE.search(chunk, position):
             position, mark = found.end(), found[0]
-            if self._in_string:
-                if mark == b"\\":
-                    position += 1  # the next byte is escaped
-                else:
-                    self._in_string = False
-            elif self._stack == 0:
-                self._between(chunk[start : found.start()], mark)
-                start = found.start() if self._stack else position
+            self._marks += 1
+            if self._stack == 0:
+                if mark != b",":
+                    self._between(chunk[start : found.start()], mark)
+                    start = found.start() if self._stack else position
             elif mark == b'"':
-                self._in_string = True
+                position = self._end_of_string(chunk, position)
             elif mark in b"{[":
                 self._stack += 1
                 self._deepest = max(self._deepest, self._stack)
-            else:
+            elif mark != b",":
                 self._stack -= 1
                 if not self._stack:
                     self._add(chunk[start:position])
                     start = position
                     yield self._take()
-        self._skip = position > len(chunk)
         if self._stack:
             self._add(chunk[start:])
         else:
             self._between(chunk[start:], b"")
+
+    def _end_of_string(self, chunk: bytes, position: int) -> int:
+        """Return where the string ends, or the chunk."""
+        rest = _REST_OF_STRING.match(chunk, position)
+        assert rest
+        end = rest.end()
+        self._in_string = chunk[end : end + 1] != b'"'
+        self._skip = self._in_string and end < len(chunk)  # at a backslash, which escapes a byte to come
+        return len(chunk) if self._in_string else end + 1
 
     def close(self) -> None:
         """Raise FileProblem if the file ended too early."""
@@ -95,6 +105,7 @@ class _Splitter:
         if mark == b"{":
             self._in_array = bool(self._in_array)
             self._stack = self._deepest = 1
+            self._marks = 1
         elif mark == b"[" and self._in_array is None:
             self._in_array = True
         elif mark == b"]" and self._in_array:
@@ -102,14 +113,24 @@ class _Splitter:
         elif mark:
             raise FileProblem("not_json" if self._in_array is None else "no_conversations")
 
+    @property
+    def _is_large(self) -> bool:
+        return self._size > MAX_ITEM_BYTES or self._marks > MAX_ITEM_MARKS
+
     def _add(self, piece: bytes) -> None:
         self._size += len(piece)
-        if self._size <= MAX_ITEM_BYTES:
-            self._item += piece
+        self._item += piece
+        if self._is_large:
+            self._item.clear()
+            if self._skipped + self._marks > MAX_SKIPPED_MARKS:
+                raise FileProblem("object")
 
     def _take(self) -> bytes | Unreadable:
-        item, size, deepest = bytes(self._item), self._size, self._deepest
-        self._item, self._size = bytearray(), 0
-        if size > MAX_ITEM_BYTES:
-            return Unreadable("large")
-        return Unreadable("deep") if deepest > MAX_ITEM_DEPTH else item
+        item: bytes | Unreadable = bytes(self._item)
+        if self._is_large:
+            item = Unreadable("large")
+            self._skipped += self._marks
+        elif self._deepest > MAX_ITEM_DEPTH:
+            item = Unreadable("deep")
+        self._item, self._size, self._marks = bytearray(), 0, 0
+        return item

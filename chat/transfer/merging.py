@@ -4,19 +4,17 @@ Nothing else changes: existing texts and the title stay, deleted messages stay d
 owner added here stay too.
 """
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.db.models.functions import Greatest
 
-from chat.db import write_lock
+from chat.db import short_transaction
 from chat.models import Conversation, Message, User
 
-from .imported import MAX_IMPORTED_MESSAGES, ImportedConversation, ImportedMessage
-from .storing import MAX_STORE_PAUSE_SECONDS, add_messages, batches_of, id_of, ids_of
+from .records import MAX_IMPORTED_MESSAGES, ImportedConversation, ImportedMessage
+from .storing import add_messages, batches_of, id_of, ids_of
 
 Present = set[uuid.UUID]  # ids of stored messages that are not deleted
 MAX_PLANNED = 1_000_000  # messages of a file whose ids a preview keeps, 16 bytes each
@@ -82,8 +80,7 @@ def merge(
     ids = ids_of(new.conversation, imported)
     batches = batches_of(new.messages)
     for number, batch in enumerate(batches, 1):
-        began = time.monotonic()
-        with write_lock(), transaction.atomic():
+        with short_transaction():
             mine = Conversation.objects.owned_by(user).filter(pk=new.conversation)
             # The lock keeps the parents of the new messages from being deleted before the commit.
             if conversation := mine.select_for_update(of=("self",), no_key=True).first():
@@ -91,7 +88,6 @@ def merge(
                 if number == len(batches):
                     _show_latest(conversation, imported, ids[imported.leaf])
             confirm(number == len(batches))
-        time.sleep(min(time.monotonic() - began, MAX_STORE_PAUSE_SECONDS) if number < len(batches) else 0)
 
 
 def _connected(

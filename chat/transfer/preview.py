@@ -1,5 +1,6 @@
 """The objects of an imported file, and the counts of what an import would store."""
 
+import logging
 import uuid
 from collections import Counter
 from collections.abc import Mapping
@@ -9,18 +10,20 @@ from chat.models import User
 
 from . import assistants, prompts
 from .attachments import Attachments
-from .formats import object_in
-from .imported import (
+from .merging import Planned, new_messages
+from .problems import LEFT_OUT, PromptProblem
+from .records import (
+    Imported,
     ImportedAssistant,
     ImportedAttachment,
     ImportedConversation,
     ImportedMessage,
     ImportedPrompt,
+    Refusal,
 )
-from .json_items import Unreadable
-from .merging import Planned, new_messages
-from .problems import LEFT_OUT, ConversationProblem, PromptProblem
 from .storing import id_of, ids_of, is_in_trash, is_known
+
+logger = logging.getLogger(__name__)
 
 SHOWN_NAMES = 20  # of each kind
 NAME_CHARS = 100
@@ -54,25 +57,29 @@ class Preview:
         self._left_out: dict[str, Any] = {}
         self._planned = Planned()
 
-    def add(self, item: bytes | Unreadable) -> None:
-        try:
-            found = object_in(item)
-            if isinstance(found, ImportedPrompt):
+    def add(self, found: Imported | Refusal) -> None:
+        match found:
+            case Refusal(code="prompt"):
+                self._refused_prompts += 1
+            case Refusal(code=code, error=error):
+                self._skipped[code] += 1
+                if error:
+                    logger.error("a conversation of an imported file could not be read: %s", error)
+            case ImportedPrompt():
                 self._add_prompt(found)
-            elif isinstance(found, ImportedAssistant):
+            case ImportedAssistant():
                 self._add_assistant(found)
-            else:
+            case ImportedConversation():
                 self._add_conversation(found)
-        except ConversationProblem as problem:
-            self._skipped[problem.code] += 1
-        except PromptProblem:
-            self._refused_prompts += 1
 
     def _add_prompt(self, prompt: ImportedPrompt) -> None:
-        if self._own_prompts.add(prompts.content_of(prompt)):
-            self._prompts += 1
+        try:
+            is_new = self._own_prompts.add(prompts.content_of(prompt))
+        except PromptProblem:
+            self._refused_prompts += 1
         else:
-            self._known_prompts += 1
+            self._prompts += bool(is_new)
+            self._known_prompts += not is_new
 
     def _add_conversation(self, conversation: ImportedConversation) -> None:
         user = self._user

@@ -16,9 +16,9 @@ from chat.models import Prompt, User
 from chat.prompts.content import PromptContent, command_of
 from chat.prompts.library import MAX_PROMPTS
 
-from .imported import ImportedPrompt
 from .own_format import PROMPT_FORMAT, PROMPT_FORMAT_VERSION, written
 from .problems import PromptProblem
+from .records import ImportedPrompt
 
 PROMPTS_FILE = "prompts.json"
 

@@ -32,26 +32,34 @@ UNZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImple
 
 def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable]:
     """Yield the JSON of each object in the file. `max_bytes`: the limit for uploads. Raises FileProblem."""
-    if file.read(len(ZIP_MAGIC)) == ZIP_MAGIC:
-        yield from _in_archive(file, UNPACKED_FACTOR * max_bytes)
-    else:
+    archive = open_archive(file)
+    if archive is None:
         file.seek(0)
         yield from items(file)
+    else:
+        yield from _in_archive(archive, UNPACKED_FACTOR * max_bytes)
 
 
-def _in_archive(file: IO[bytes], most: int) -> Iterator[bytes | Unreadable]:
+def open_archive(file: IO[bytes]) -> zipfile.ZipFile | None:
+    """Return the zip archive in the file; None if it is another file. Raises FileProblem."""
+    file.seek(0)
+    if file.read(len(ZIP_MAGIC)) != ZIP_MAGIC:
+        return None
     with _damage_as_problem():
         _check_directory(file)
-        with zipfile.ZipFile(file) as archive:
-            entries = _conversation_files(archive.infolist())
-            if sum(entry.file_size for entry in entries) > most:
-                raise FileProblem("too_big")
-            left = most
-            for entry in entries:
-                with archive.open(entry) as member:
-                    limited = _LimitedReader(member, left)
-                    yield from items(cast(IO[bytes], limited))
-                    left = limited.left
+        return zipfile.ZipFile(file)
+
+
+def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable]:
+    entries = _conversation_files(archive.infolist())
+    if sum(entry.file_size for entry in entries) > most:
+        raise FileProblem("too_big")
+    left = most
+    for entry in entries:
+        with _damage_as_problem(), archive.open(entry) as member:
+            limited = _LimitedReader(member, left)
+            yield from items(cast(IO[bytes], limited))
+            left = limited.left
 
 
 @contextmanager

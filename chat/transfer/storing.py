@@ -3,18 +3,16 @@
 So the same conversation is stored once, however often it is imported.
 """
 
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from chat.arrangement.changes import MAX_PINNED_CONVERSATIONS
 from chat.arrangement.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
 from chat.batching import batches_by_size
-from chat.db import write_lock
+from chat.db import short_transaction
 from chat.models import (
     Attachment,
     Citation,
@@ -33,12 +31,12 @@ from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
 from .assistants import known_parameters, version_of
-from .imported import TEXTLESS_QUESTION, ImportedConversation, ImportedMessage
+from .imported import TEXTLESS_QUESTION
+from .records import ImportedConversation, ImportedMessage
 
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
 STORE_BATCH_MESSAGES = 200
 STORE_BATCH_CHARS = 100_000  # code points
-MAX_STORE_PAUSE_SECONDS = 0.25  # between two transactions
 
 
 def id_of(user: User, conversation: ImportedConversation) -> uuid.UUID:
@@ -84,15 +82,13 @@ def store(
     ids = ids_of(conversation.pk, imported)
     batches = batches_of(imported.messages)
     for number, batch in enumerate(batches, 1):
-        began = time.monotonic()
-        with write_lock(), transaction.atomic():
+        with short_transaction():
             if number == 1:
                 _begin(conversation)
             add_messages(conversation, batch, ids)
             if number == len(batches):
                 _complete(conversation, imported, ids[imported.leaf])
             confirm(number == len(batches))
-        time.sleep(min(time.monotonic() - began, MAX_STORE_PAUSE_SECONDS) if number < len(batches) else 0)
 
 
 def _conversation(user: User, imported: ImportedConversation, offered: Catalog) -> Conversation:

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from chat.models import ImportJob, User
-from chat.transfer import jobs, uploads
+from chat.transfer import jobs, step, uploads
 from chat.transfer.attachments import ConvertDocument, refuse_conversion
+from chat.transfer.jobs import Stop
 
 
 def uploaded(user: User, value: Any) -> ImportJob:
@@ -19,6 +20,14 @@ def never() -> bool:
     return False
 
 
+def work(stop: Stop = never, convert: ConvertDocument = refuse_conversion) -> bool:
+    """Do one step of an import; False if none waits."""
+    job = jobs.claim()
+    if job:
+        step.work(job, stop, convert)
+    return job is not None
+
+
 def start(job: ImportJob) -> None:
     ImportJob.objects.filter(pk=job.pk).update(
         state=ImportJob.State.IMPORTING, claim=None, beat=None, processed=0
@@ -27,8 +36,8 @@ def start(job: ImportJob) -> None:
 
 def imported(user: User, value: Any, convert: ConvertDocument = refuse_conversion) -> ImportJob:
     job = uploaded(user, value)
-    jobs.work(never)
+    work()
     start(job)
-    jobs.work(never, convert)
+    work(convert=convert)
     job.refresh_from_db()
     return job

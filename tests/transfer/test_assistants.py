@@ -20,12 +20,11 @@ from chat.attachments.extraction import extract
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
 from chat.timezones import UTC
 from chat.transfer import assistants as transferred
-from chat.transfer import jobs
 from chat.transfer.assistants import version_of
 from chat.transfer.html_export import html_pieces
 from tests.attachments import pictures
 from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported, never, uploaded
+from tests.transfer.importing import imported, uploaded, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SCHEMA = json.loads((Path(transferred.__file__).parent / "assistant.schema.json").read_text("utf-8"))
@@ -50,7 +49,6 @@ PIRATE = AssistantContent(
 @pytest.fixture(autouse=True)
 def folder(attachments: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(jobs, "MAX_CHECK_PAUSE_SECONDS", 0)
 
 
 @pytest.fixture
@@ -66,7 +64,7 @@ def pirate(alice: User) -> Assistant:
 def checked(user: User, value: Any) -> ImportJob:
     """Check a file, of which nothing can be imported."""
     job = uploaded(user, value)
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     return job
 

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -148,9 +149,15 @@ def odt(ann: User, talk: Conversation, tmp_path: Path) -> bytes:
     return exported
 
 
+def converted(text: str, media_type: str = ODT) -> "Future[Extracted]":
+    found: Future[Extracted] = Future()
+    found.set_result(Extracted(media_type, (text,)))
+    return found
+
+
 def test_an_imported_document_is_converted_as_an_upload_is(odt: bytes) -> None:
     ben = User.objects.create_user("ben")
-    job = imported(ben, odt, lambda person, file, needed: Extracted(needed.media_type, ("Grüße!",)))
+    job = imported(ben, odt, lambda person, file, needed: converted("Grüße!"))
     assert job.state == ImportJob.State.DONE
     taken = Attachment.objects.get(owner=ben, name="notes.odt")
     assert (taken.media_type, DocumentPage.objects.get(file=taken.sha256).text) == (ODT, "Grüße!")
@@ -212,11 +219,11 @@ def test_an_import_does_not_tell_what_others_have(
     """Neither by its result nor by what is read or converted for it."""
     calls: list[str] = []
 
-    def convert(person: int, file: Any, needed: NeedsConversion) -> Extracted:
+    def convert(person: int, file: Any, needed: NeedsConversion) -> "Future[Extracted]":
         calls.append("converted")
         if not is_converted:
             raise needed
-        return Extracted(needed.media_type, ("Grüße",))
+        return converted("Grüße", needed.media_type)
 
     def read(file: Any, name: str) -> Any:
         calls.append("read")

@@ -10,8 +10,9 @@ import pytest
 from chat.transfer.formats import conversation_of
 from chat.transfer.formats.details import read
 from chat.transfer.formats.drafts import Draft, Drafts
-from chat.transfer.imported import MAX_IMPORTED_MESSAGES, TEXTLESS_QUESTION, ImportedConversation
+from chat.transfer.imported import TEXTLESS_QUESTION
 from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import MAX_IMPORTED_MESSAGES, ImportedConversation
 from tests.transfer import samples
 from tests.transfer.samples import BEGUN, ChatFile
 

@@ -11,10 +11,10 @@ from django.utils import timezone
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.verify import verify
-from chat.transfer import jobs, storing, uploads
+from chat.transfer import jobs, step, storing, uploads
 from tests.transfer import samples
 from tests.transfer.exported import archived
-from tests.transfer.importing import imported, never, start, uploaded
+from tests.transfer.importing import imported, start, uploaded, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 State = ImportJob.State
@@ -37,7 +37,7 @@ def four() -> list[Any]:
 
 def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
     job = uploaded(ann, [*four(), samples.claude(), {"mapping": {}}, {"x": 1}, {}])
-    assert jobs.work(never)
+    assert work()
     job.refresh_from_db()
     assert job.state == State.READY
     assert job.preview == {
@@ -59,7 +59,7 @@ def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
         "refused_prompts": 0,
     }
     assert not Conversation.objects.exists()
-    assert not jobs.work(never), "it waits for its owner"
+    assert not work(), "it waits for its owner"
 
 
 def test_an_import_stores_each_conversation_once(ann: User) -> None:
@@ -68,7 +68,7 @@ def test_an_import_stores_each_conversation_once(ann: User) -> None:
     assert not uploads.path_of(job.pk).exists()
     before = list(Message.objects.order_by("pk").values())
     again = uploaded(ann, four())
-    jobs.work(never)
+    work()
     again.refresh_from_db()
     assert (again.state, again.problem, again.preview["known"]) == (State.REFUSED, "known", 4)
     assert list(Message.objects.order_by("pk").values()) == before
@@ -78,14 +78,14 @@ def test_an_import_stores_each_conversation_once(ann: User) -> None:
 
 def test_an_import_goes_on_where_it_was_interrupted(ann: User) -> None:
     job = uploaded(ann, four())
-    jobs.work(after(2))
+    work(after(2))
     job.refresh_from_db()
     assert (job.state, job.beat) == (State.CHECKING, None)
-    jobs.work(never)
+    work()
     start(job)
-    jobs.work(after(2))
+    work(after(4))
     assert Conversation.objects.count() == 2
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.stored, Conversation.objects.count()) == (State.DONE, 4, 4)
 
@@ -101,7 +101,7 @@ def test_an_import_is_taken_over_when_its_heartbeat_stops(ann: User) -> None:
 
 def test_a_stopped_import_stores_nothing_more(ann: User) -> None:
     job = uploaded(ann, four())
-    jobs.work(never)
+    work()
     start(job)
 
     def stopped_by_its_owner() -> bool:
@@ -109,7 +109,7 @@ def test_a_stopped_import_stores_nothing_more(ann: User) -> None:
             ImportJob.objects.filter(pk=job.pk).update(state=State.STOPPED)
         return False
 
-    jobs.work(stopped_by_its_owner)
+    work(stopped_by_its_owner)
     assert Conversation.objects.count() == 1
     job.refresh_from_db()
     assert job.state == State.STOPPED
@@ -120,23 +120,23 @@ def test_a_long_conversation_is_shown_when_all_steps_are_stored(
 ) -> None:
     monkeypatch.setattr(storing, "STORE_BATCH_MESSAGES", 1)
     job = uploaded(ann, [samples.chatgpt()])
-    jobs.work(never)
+    work()
     start(job)
     steps = []
 
-    def given_up(step: Any, is_last: bool) -> None:
+    def given_up(storing: Any, is_last: bool) -> None:
         steps.append((is_last, Message.objects.count(), Conversation.objects.listed(ann).count()))
         if len(steps) == 2:
-            raise jobs._Ended
-        confirm(step, is_last)
+            raise jobs.Ended
+        confirm(storing, is_last)
 
-    confirm = jobs._Step._confirm
-    monkeypatch.setattr(jobs._Step, "_confirm", given_up)
-    jobs.work(never)
+    confirm = step._Storing._confirm
+    monkeypatch.setattr(step._Storing, "_confirm", given_up)
+    work()
     assert steps == [(False, 1, 0), (False, 2, 0)]
     assert not Conversation.objects.listed(ann).exists()
     ImportJob.objects.filter(pk=job.pk).update(state=State.STOPPED)
-    monkeypatch.setattr(jobs._Step, "_confirm", confirm)
+    monkeypatch.setattr(step._Storing, "_confirm", confirm)
     again = imported(ann, [samples.chatgpt()])
     assert (again.state, again.stored) == (State.DONE, 1)
     assert (Conversation.objects.listed(ann).count(), Message.objects.count()) == (1, 3)
@@ -158,10 +158,10 @@ def test_an_archive_of_this_chat_is_imported_whole(ann: User) -> None:
 
 def test_the_import_of_a_disabled_person_stores_nothing(ann: User) -> None:
     job = uploaded(ann, four())
-    jobs.work(never)
+    work()
     start(job)
     User.objects.filter(pk=ann.pk).update(is_active=False)
-    assert not jobs.work(never)
+    assert not work()
     assert not Conversation.objects.exists()
 
 
@@ -182,7 +182,7 @@ def test_the_import_of_a_disabled_person_stores_nothing(ann: User) -> None:
 )
 def test_a_file_that_cannot_be_read_is_refused(ann: User, data: bytes, problem: str) -> None:
     job = uploaded(ann, data)
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.problem) == (State.REFUSED, problem)
     assert not Conversation.objects.exists()
@@ -190,17 +190,17 @@ def test_a_file_that_cannot_be_read_is_refused(ann: User, data: bytes, problem: 
 
 
 def test_too_many_conversations_are_refused(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MAX_CONVERSATIONS", 3)
+    monkeypatch.setattr(step, "MAX_CONVERSATIONS", 3)
     job = uploaded(ann, four())
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.problem) == (State.REFUSED, "too_many")
 
 
 def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     job = uploaded(ann, four())
-    monkeypatch.setattr(jobs, "objects_in", lambda file, most: 1 / 0)
-    assert jobs.work(never)
+    monkeypatch.setattr(step, "objects", lambda *_, **__: 1 / 0)
+    assert work()
     job.refresh_from_db()
     assert (job.state, job.problem) == (State.REFUSED, "failed")
     assert "an import failed" in caplog.text
@@ -209,7 +209,7 @@ def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyP
 def test_an_import_is_left_to_the_machine_with_its_file(ann: User) -> None:
     job = uploaded(ann, four())
     uploads.path_of(job.pk).unlink()
-    assert not jobs.work(never)
+    assert not work()
     job.refresh_from_db()
     assert job.state == State.CHECKING
 
@@ -218,7 +218,7 @@ def test_files_that_nobody_waits_for_are_deleted(ann: User) -> None:
     job = uploaded(ann, four())
     stray = uploads.folder() / "stray"
     stray.touch()
-    jobs.work(never)
+    work()
     jobs.tidy()
     assert stray.exists(), "it may be arriving"
     old = timezone.now() - timedelta(days=2)

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from chat.models import Conversation, ImportJob, Message, User
-from chat.transfer import jobs, merging
+from chat.transfer import merging
 from tests.transfer import samples
-from tests.transfer.importing import imported, never, start, uploaded
+from tests.transfer.importing import imported, start, uploaded, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 State = ImportJob.State
@@ -30,12 +30,12 @@ def test_a_later_export_adds_what_is_new(ann: User) -> None:
     talk = Conversation.objects.get()
     before = {row["id"]: row for row in Message.objects.values()}
     job = uploaded(ann, [longer(), samples.claude()])
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     found = job.preview
     assert (found["conversations"], found["grown"], found["added"], found["known"]) == (0, 1, 3, 1)
     start(job)
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.stored, job.processed) == (State.DONE, 1, 2)
     rows = {row["id"]: row for row in Message.objects.values()}
@@ -44,7 +44,7 @@ def test_a_later_export_adds_what_is_new(ann: User) -> None:
     talk.refresh_from_db()
     assert len(list(Message.objects.ancestors(talk.active_leaf_id, 9))) == 4
     uploaded(ann, longer())
-    jobs.work(never)
+    work()
     assert ImportJob.objects.latest("created").state == State.REFUSED, "nothing is new any more"
 
 
@@ -83,13 +83,13 @@ def test_the_preview_counts_what_a_file_itself_repeats(ann: User, before: bool) 
     if before:
         imported(ann, [samples.open_webui()])
     job = uploaded(ann, [samples.claude(), longer(), longer(), samples.open_webui()])
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     found, messages = job.preview, Message.objects.count()
     assert (found["conversations"], found["grown"], found["added"]) == (1 if before else 2, 1, 3)
     assert found["known"] == (2 if before else 1)
     start(job)
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert job.stored == found["conversations"] + found["grown"]
     assert Message.objects.count() - messages == found["messages"] + found["added"]
@@ -98,7 +98,7 @@ def test_the_preview_counts_what_a_file_itself_repeats(ann: User, before: bool) 
 def test_the_preview_counts_a_growth_that_the_file_repeats_once(ann: User) -> None:
     imported(ann, samples.claude())
     job = uploaded(ann, [longer(), longer(), samples.claude()])
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     found = job.preview
     assert (found["conversations"], found["grown"], found["added"], found["known"]) == (0, 1, 3, 2)
@@ -107,7 +107,7 @@ def test_the_preview_counts_a_growth_that_the_file_repeats_once(ann: User) -> No
 def test_the_memory_for_what_a_file_repeats_is_bounded(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merging, "MAX_PLANNED", 1)
     job = uploaded(ann, [samples.claude(), longer()])
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.preview["conversations"], job.preview["grown"], job.preview["known"]) == (1, 0, 1)
 
@@ -116,6 +116,6 @@ def test_the_preview_names_what_is_in_the_trash(ann: User) -> None:
     imported(ann, [samples.claude(), samples.open_webui()])
     Conversation.objects.filter(title="A poem").update(deleted=timezone.now())
     job = uploaded(ann, [samples.claude(), samples.open_webui(), samples.librechat()])
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.preview["conversations"], job.preview["known"], job.preview["trashed"]) == (1, 1, 1)

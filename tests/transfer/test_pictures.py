@@ -18,11 +18,11 @@ from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, ImportJob, Message, User
 from chat.timezones import UTC
-from chat.transfer import archived_files, jobs
+from chat.transfer import archived_files
 from chat.transfer.html_export import html_pieces
 from tests.attachments import pictures
 from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported, never, start, uploaded
+from tests.transfer.importing import imported, start, uploaded, work
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
@@ -181,15 +181,15 @@ def test_an_import_waits_for_the_storage(
 ) -> None:
     ben = User.objects.create_user("ben")
     job = uploaded(ben, archive(ann))
-    jobs.work(never)
+    work()
     start(job)
     with monkeypatch.context() as patched:
         patched.setattr(files, "write", unavailable)
         with pytest.raises(StorageUnavailable):
-            jobs.work(never)
+            work()
     job.refresh_from_db()
     assert (job.state, job.beat, job.stored) == (ImportJob.State.IMPORTING, None, 0)
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
     assert Attachment.objects.filter(owner=ben).count() == 3
@@ -199,11 +199,11 @@ def test_an_import_waits_while_the_disk_is_full(
     ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = uploaded(User.objects.create_user("ben"), archive(ann))
-    jobs.work(never)
+    work()
     start(job)
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(StorageUnavailable):
-        jobs.work(never)
+        work()
 
 
 def test_json_alone_leaves_the_pictures_out(ann: User, talk: Conversation) -> None:
@@ -241,7 +241,7 @@ def test_a_file_that_is_missing_in_the_archive_is_told_before(ann: User, talk: C
         User.objects.create_user("ben"),
         changed(archive(ann), lambda name, content: None if name.endswith(".png") else content),
     )
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.preview["without"]["attachment"]["names"]) == (
         ImportJob.State.READY,
@@ -276,6 +276,6 @@ def test_a_picture_of_a_foreign_kind_refuses_the_conversation(
     told = as_json(talk)
     told["messages"][0]["attachments"][0] |= attachment
     job = uploaded(User.objects.create_user("ben"), told)
-    jobs.work(never)
+    work()
     job.refresh_from_db()
     assert (job.state, job.problem) == (ImportJob.State.REFUSED, "nothing")

@@ -11,9 +11,9 @@ import pytest
 from django.conf import settings as site
 
 from chat.models import ImportJob, Prompt, User
-from chat.transfer import jobs, prompts
+from chat.transfer import prompts
 from tests.transfer.exported import archived
-from tests.transfer.importing import imported, uploaded
+from tests.transfer.importing import imported, uploaded, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SCHEMA = json.loads((Path(prompts.__file__).parent / "prompts.schema.json").read_text("utf-8"))
@@ -29,7 +29,6 @@ State = ImportJob.State
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(jobs, "MAX_CHECK_PAUSE_SECONDS", 0)
 
 
 @pytest.fixture
@@ -53,14 +52,14 @@ def test_an_export_is_imported_once_by_its_owner_and_by_others(ann: User) -> Non
     jsonschema_rs.validator_for(SCHEMA).validate(found)
     assert [each["command"] for each in found] == ["ü-0", "ü-1", "ü-2"]
     again = uploaded(ann, data)
-    jobs.work(lambda: False)
+    work()
     again.refresh_from_db()
     assert (again.state, again.problem, again.preview["known_prompts"]) == (State.REFUSED, "known", 3)
     job = imported(ben, data)
     assert (job.state, job.preview["prompts"], job.stored) == (State.DONE, 3, 0)
     assert stored(ben) == [("s", "a secret", "of ben"), *stored(ann)]
     alone = uploaded(ben, file)
-    jobs.work(lambda: False)
+    work()
     alone.refresh_from_db()
     assert alone.problem == "known"
 
@@ -102,7 +101,7 @@ def test_a_prompt_that_is_not_valid_is_left_out(ann: User, wrong: dict[str, Any]
     assert (job.state, job.preview["prompts"], job.preview["refused_prompts"]) == (State.DONE, 1, 1)
     assert len(stored(ann)) == 1
     alone = uploaded(ann, [ONE | wrong])
-    jobs.work(lambda: False)
+    work()
     alone.refresh_from_db()
     assert (alone.state, alone.problem) == (State.REFUSED, "nothing")
 

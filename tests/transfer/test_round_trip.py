@@ -15,8 +15,8 @@ from chat.models import Conversation, Feedback, Message, Run, Tag, User
 from chat.search.query import parse
 from chat.search.results import search
 from chat.transfer.formats import conversation_of
-from chat.transfer.imported import MAX_IMPORTED_TEXT_CHARS
 from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import MAX_IMPORTED_TEXT_CHARS
 from chat.transfer.storing import id_of, is_known, store
 from chat.wire.text import sanitize
 from tests.support import message_trees

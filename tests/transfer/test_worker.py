@@ -21,7 +21,7 @@ async def test_an_outage_of_the_database_is_logged_once(
 ) -> None:
     searches = 0
 
-    def search(stop: object, convert: object) -> bool:
+    def search(stop: object, convert: object, most_bytes: object) -> bool:
         nonlocal searches
         searches += 1
         if searches <= 3:
@@ -29,7 +29,8 @@ async def test_an_outage_of_the_database_is_logged_once(
         return False
 
     caplog.set_level(logging.INFO, "chat.background")
-    monkeypatch.setattr(worker, "work", search)
+    monkeypatch.setattr(worker, "_work", search)
+    monkeypatch.setattr(worker, "MOST_BYTES", [None])
     monkeypatch.setattr(worker, "tidy", lambda: None)
     monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.001)
     task = asyncio.create_task(worker.work_on_imports(refuse))

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 from chat.transfer.formats import conversation_of
-from chat.transfer.imported import ImportedConversation, ImportedMessage
+from chat.transfer.records import ImportedConversation, ImportedMessage
 from tests.transfer.samples import BEGUN, ChatFile
 
 QUESTION = {"role": "user", "content": "Well?"}

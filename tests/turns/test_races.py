@@ -17,7 +17,7 @@ from chat.models import Conversation, Message, Run, User, Worker
 from chat.ownership import recovery
 from chat.ownership.protocol import Lease, Texts
 from chat.transfer import merging
-from chat.transfer.imported import ImportedConversation, ImportedMessage
+from chat.transfer.records import ImportedConversation, ImportedMessage
 from chat.transfer.storing import ids_of
 from chat.turns import deletion
 from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage

@@ -50,7 +50,7 @@ def test_a_file_is_checked_shown_and_imported(server: Server) -> None:
     assert "A picture" in listed
     address = re.findall(r'href="(/c/[^"]+/)"[^>]*>\s*(?:<[^>]+>\s*)*A poem', listed)[0]
     assert "are red" in alice.get(address).text
-    assert alice.get(f"{address}export/?format=json").json()["messages"][1]["reasoning"] == "Rhyme?"
+    assert alice.get(f"{address}export/?format=json").json()["messages"][1]["reasoning"] == "Rhyme?\n\n**x**"
     assert files(server) == []
 
 

@@ -7,10 +7,11 @@ in the child process that reads the file, so it knows no Django.
 from hashlib import blake2b
 from typing import Any
 
-from chat.transfer.imported import ImportedAssistant, ImportedConversation, ImportedPrompt, put_in_order
+from chat.transfer.imported import put_in_order
 from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable
 from chat.transfer.own_format import ASSISTANT_FORMAT, CONVERSATION_FORMAT, PROMPT_FORMAT
 from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import ImportedAssistant, ImportedConversation, ImportedPrompt
 from chat.wire import strict_json
 
 from . import chatgpt, claude, librechat, open_webui, own, own_library

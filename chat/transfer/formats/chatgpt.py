@@ -12,7 +12,8 @@ and text; here it is one reply.
 from collections.abc import Callable
 from typing import Any
 
-from chat.transfer.imported import ASSISTANT, ImportedConversation, Node, join_replies, messages_of
+from chat.transfer.imported import Node, join_replies, messages_of
+from chat.transfer.records import ASSISTANT, ImportedConversation
 
 from . import canvas, directives, foreign, marks
 from .drafts import Draft, Drafts

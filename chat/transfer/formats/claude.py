@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from chat.limits import MAX_TAG_CHARS
-from chat.transfer.imported import ImportedConversation, Node, messages_of
+from chat.transfer.imported import Node, messages_of
+from chat.transfer.records import ImportedConversation
 
 from . import foreign
 from .drafts import MAX_PASTE_CHARS, Draft, Drafts

@@ -10,13 +10,8 @@ from chat.limits import (
     MAX_FILE_NAME_CHARS,
     MAX_PASSAGE_CHARS,
 )
-from chat.transfer.imported import (
-    TEXTLESS_QUESTION,
-    USER,
-    ImportedAttachment,
-    ImportedCitation,
-    ImportedMessage,
-)
+from chat.transfer.imported import TEXTLESS_QUESTION
+from chat.transfer.records import USER, ImportedAttachment, ImportedCitation, ImportedMessage
 
 from . import foreign, pictures
 

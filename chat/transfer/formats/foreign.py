@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from chat.limits import MAX_MODEL_CHARS, MAX_URL_CHARS
 from chat.rendering.links import is_web_address
-from chat.transfer.imported import ASSISTANT, USER
+from chat.transfer.records import ASSISTANT, USER
 from chat.wire import strict_json
 from chat.wire.text import sanitize
 

@@ -13,8 +13,9 @@ from functools import partial
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS, MAX_TAG_CHARS
-from chat.transfer.imported import ASSISTANT, MAX_NODES, USER, ImportedConversation, Node, messages_of
+from chat.transfer.imported import MAX_NODES, Node, messages_of
 from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import ASSISTANT, USER, ImportedConversation
 
 from . import details, directives, foreign, marks
 from .drafts import Draft, Drafts

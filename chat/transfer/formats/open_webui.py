@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS, MAX_TAG_CHARS
-from chat.transfer.imported import ASSISTANT, ImportedConversation, Node, messages_of
+from chat.transfer.imported import Node, messages_of
+from chat.transfer.records import ASSISTANT, ImportedConversation
 
 from . import details, foreign
 from .drafts import Draft, Drafts

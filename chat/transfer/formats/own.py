@@ -16,16 +16,7 @@ from chat.limits import (
     TITLE_LENGTH,
 )
 from chat.rendering.links import is_web_address
-from chat.transfer.imported import (
-    ASSISTANT,
-    MAX_IMPORTED_TEXT_CHARS,
-    MAX_SHORT_FIELD_CHARS,
-    USER,
-    ImportedAttachment,
-    ImportedCitation,
-    ImportedConversation,
-    ImportedMessage,
-)
+from chat.transfer.imported import MAX_SHORT_FIELD_CHARS
 from chat.transfer.own_format import (
     ATTACHMENT_FILE,
     CONVERSATION_FORMAT_VERSION,
@@ -36,15 +27,25 @@ from chat.transfer.own_format import (
     written,
 )
 from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import (
+    ASSISTANT,
+    MAX_IMPORTED_TEXT_CHARS,
+    MAX_PAGE,
+    MAX_RUNS,
+    MAX_TAGS,
+    MAX_VERSION_NUMBER,
+    USER,
+    ImportedAttachment,
+    ImportedCitation,
+    ImportedConversation,
+    ImportedMessage,
+)
 
 from . import strict
 
-MAX_RUNS = 200  # attempts at one reply
-MAX_TAGS = 50
 MAX_RUN_TEXT_CHARS = 500
 MAX_PARAMETERS = 50
 MAX_PARAMETER_CHARS = 1_000
-MAX_PAGE = 1_000_000
 # Statuses of an attempt. One that was live when it was exported is imported as interrupted.
 ENDED, LIVE = ("complete", "stopped", "interrupted", "truncated", "failed"), ("queued", "running")
 IMPORTED_LIVE = "interrupted"
@@ -77,7 +78,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
 
 def _assistant(value: Any) -> tuple[str, int]:
     raw = strict.record(value)
-    number = strict.whole(raw.get("version"), 1, strict.MAX_VERSION_NUMBER)
+    number = strict.whole(raw.get("version"), 1, MAX_VERSION_NUMBER)
     return strict.identifier(raw.get("id")), number
 
 

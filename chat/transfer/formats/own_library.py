@@ -1,7 +1,8 @@
 """Prompts and assistants in this chat's own files."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from chat.limits import (
     IMAGE_SIDE,
@@ -18,13 +19,7 @@ from chat.limits import (
     MAX_STARTER_QUESTION_CHARS,
     MAX_STARTER_QUESTIONS,
 )
-from chat.transfer.imported import (
-    MAX_SHORT_FIELD_CHARS,
-    ImportedAssistant,
-    ImportedAttachment,
-    ImportedPrompt,
-    ImportedVersion,
-)
+from chat.transfer.imported import MAX_SHORT_FIELD_CHARS
 from chat.transfer.own_format import (
     ASSISTANT_FORMAT_VERSION,
     ATTACHMENT_FILE,
@@ -33,6 +28,13 @@ from chat.transfer.own_format import (
     Object,
 )
 from chat.transfer.problems import ConversationProblem, PromptProblem
+from chat.transfer.records import (
+    MAX_VERSION_NUMBER,
+    ImportedAssistant,
+    ImportedAttachment,
+    ImportedPrompt,
+    ImportedVersion,
+)
 
 from . import strict
 
@@ -66,7 +68,7 @@ def _version(raw: Object) -> ImportedVersion:
         strict.refuse()
     questions = strict.items(raw, "questions", MAX_STARTER_QUESTIONS)
     return ImportedVersion(
-        number=strict.whole(raw.get("number"), 1, strict.MAX_VERSION_NUMBER),
+        number=strict.whole(raw.get("number"), 1, MAX_VERSION_NUMBER),
         created=strict.moment(raw.get("created")),
         name=strict.text(raw, "name", MAX_ASSISTANT_NAME_CHARS).strip() or strict.refuse(),
         description=strict.text(raw, "description", MAX_DESCRIPTION_CHARS),

@@ -11,7 +11,6 @@ from chat.transfer.problems import ConversationProblem
 from chat.wire.text import sanitize
 
 MAX_NUMBER = 1e15
-MAX_VERSION_NUMBER = 2**31 - 1  # of an assistant
 T = TypeVar("T")
 
 

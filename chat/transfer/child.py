@@ -1,0 +1,88 @@
+"""The child process that reads an imported file, its standard input, and tells what is in it (`records.py`).
+
+    child.py MAX_BYTES SKIP CONTENT_BYTES
+
+MAX_BYTES: the limit for uploads. SKIP: objects at the beginning of which nothing is told. CONTENT_BYTES: the
+largest content of an attachment that is told, 0 for none.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import IO
+
+from msgspec import ValidationError
+
+from .formats import object_in
+from .json_items import Unreadable
+from .problems import ConversationProblem, FileProblem, PromptProblem
+from .records import (
+    MAX_ATTACHMENTS,
+    End,
+    FileContent,
+    ImportedConversation,
+    ImportedMessage,
+    Refusal,
+    decode,
+    encode,
+)
+from .sources import objects_in
+
+
+def main() -> None:
+    max_bytes, skip, content_bytes = (int(argument) for argument in sys.argv[1:])
+    for told in lines(sys.stdin.buffer, max_bytes, skip, content_bytes):
+        sys.stdout.buffer.write(told)
+        sys.stdout.buffer.flush()
+
+
+def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Iterator[bytes]:
+    """Yield the lines of each object at once, so that none is told in part."""
+    try:
+        for place, item in enumerate(objects_in(file, max_bytes)):
+            if place >= skip:
+                yield _lines_of(item, content_bytes)
+        yield encode(End()) + b"\n"
+    except FileProblem as problem:
+        yield encode(End(problem.code)) + b"\n"
+
+
+def _lines_of(item: bytes | Unreadable, content_bytes: int) -> bytes:
+    try:
+        found = object_in(item)
+        records = _records(found, content_bytes) if isinstance(found, ImportedConversation) else [found]
+        told = []
+        for record in records:
+            line = encode(record)
+            decode(line)  # as strictly as the server
+            told.append(line)
+        return b"\n".join([*told, b""])
+    except ConversationProblem as problem:
+        refusal = Refusal(problem.code)
+    except PromptProblem:
+        refusal = Refusal("prompt")
+    except ValidationError:
+        refusal = Refusal("invalid")
+    except MemoryError:
+        refusal = Refusal("large")
+    except Exception as error:  # a fault of ours: the others can be imported nevertheless
+        refusal = Refusal("failed", type(error).__name__)
+    return encode(refusal) + b"\n"
+
+
+def _records(
+    conversation: ImportedConversation, content_bytes: int
+) -> Iterator[ImportedMessage | FileContent | ImportedConversation]:
+    """Yield the messages, each with the contents of its attachments, then the conversation itself."""
+    for message in conversation.messages:
+        extra = message.attachments[MAX_ATTACHMENTS:]
+        conversation.attachments += [each.name for each in extra]
+        message.attachments = message.attachments[:MAX_ATTACHMENTS]
+        contents = [each.content for each in message.attachments if each.content]
+        for each in message.attachments:
+            each.size, each.content = len(each.content or b""), None
+        yield message
+        for content in contents:
+            if len(content) <= content_bytes:
+                yield FileContent(content)
+    conversation.messages = []
+    yield conversation

@@ -1,0 +1,122 @@
+"""The objects of an imported file, as its confined child (`child.py`) tells them.
+
+Its lines are untrusted: here they become records within their limits, whose messages are a tree.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import IO, Any
+
+import msgspec
+
+from chat.attachments.confinement import ChildLimits, Crashed, stream_confined
+from chat.rendering.links import is_web_address
+
+from . import uploads
+from .problems import CONVERSATION_PROBLEMS, FILE_PROBLEMS, FileProblem
+from .records import (
+    ASSISTANT,
+    MAX_IMPORTED_CHARS,
+    MAX_IMPORTED_MESSAGES,
+    End,
+    FileContent,
+    Imported,
+    ImportedAttachment,
+    ImportedConversation,
+    ImportedMessage,
+    Record,
+    Refusal,
+    decode,
+)
+from .sources import UNPACKED_FACTOR
+
+IMPORT_READER = "chat.transfer.child"
+ADDRESS_SPACE_BYTES = 1_073_741_824
+CPU_SECONDS, CPU_SECONDS_PER_MEBIBYTE = 60, 2  # of the uploaded file
+MAX_LINE_BYTES = 33_554_432  # of a message with all its runs; base64 of a file has its own limit
+SMALL_OUTPUT_BYTES = 67_108_864  # of the smallest file
+Keep = Callable[[bytes], int]  # keeps the content of an attachment, and returns where
+
+
+class Untrusted(Exception):
+    """The child told what it cannot have read: a fault of ours, or the file has taken control of it."""
+
+
+def objects(
+    file: IO[bytes], beat: Callable[[], object], keep: Keep, *, skip: int = 0, content_bytes: int = 0
+) -> Iterator[Imported | Refusal]:
+    """Yield each object of the file after the first `skip`, or why it is left out.
+
+    `beat` is called every second. `keep` gets the contents of the attachments of the next conversation that
+    have at most `content_bytes`. Raises FileProblem and Untrusted, and what `stream_confined` does.
+    """
+    size = file.seek(0, 2)
+    cpu_seconds = CPU_SECONDS + CPU_SECONDS_PER_MEBIBYTE * (size // uploads.MEBIBYTE)
+    output_bytes = SMALL_OUTPUT_BYTES + 2 * UNPACKED_FACTOR * size
+    limits = ChildLimits(ADDRESS_SPACE_BYTES, cpu_seconds, 2 * cpu_seconds, output_bytes)
+    arguments = (str(each) for each in (uploads.max_file_bytes(), skip, content_bytes))
+    line_bytes = MAX_LINE_BYTES + 2 * content_bytes
+    lines = stream_confined(IMPORT_READER, file, limits, *arguments, line_bytes=line_bytes, beat=beat)
+    messages: list[ImportedMessage] = []
+    expected: list[ImportedAttachment] = []  # attachments whose contents come next, the first one last
+    with closing(lines):
+        for record in map(_record, lines):
+            match record:
+                case End(problem=""):
+                    return
+                case End(problem=problem):
+                    raise FileProblem(problem if problem in FILE_PROBLEMS else "failed")
+                case ImportedMessage():
+                    messages.append(record)
+                    expected = [each for each in record.attachments if 0 < each.size <= content_bytes][::-1]
+                case FileContent(content=content):
+                    if not expected or expected[-1].size != len(content):
+                        raise Untrusted("an unexpected file")
+                    expected.pop().offset = keep(content)
+                case ImportedConversation():
+                    record.messages, messages = messages, []
+                    _check_tree(record)
+                    yield record
+                case _:
+                    yield record
+            if len(messages) > MAX_IMPORTED_MESSAGES:
+                raise Untrusted("too many messages")
+    raise Crashed("it told no end")
+
+
+def _record(line: bytes) -> Record:
+    try:
+        record: Record = decode(line)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise Untrusted(str(error)) from None
+    if b"\\u0000" in line and _has_nul(msgspec.to_builtins(record)):
+        raise Untrusted("a NUL, which PostgreSQL rejects")
+    if isinstance(record, Refusal) and record.code not in (*CONVERSATION_PROBLEMS, "prompt"):
+        raise Untrusted("an unknown problem")
+    return record
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_has_nul(each) for pair in value.items() for each in pair)
+    if isinstance(value, list):
+        return any(map(_has_nul, value))
+    return isinstance(value, str) and "\0" in value
+
+
+def _check_tree(conversation: ImportedConversation) -> None:
+    """Check what the child has put in order: messages follow their parents, citations what they cite."""
+    known: set[str] = set()
+    chars = 0
+    for each in conversation.messages:
+        if each.key in known or (each.parent not in known if each.parent else each.role == ASSISTANT):
+            raise Untrusted("messages that are not in order")
+        known.add(each.key)
+        chars += len(each.text) + len(each.reasoning)
+        for citation in each.citations:
+            if citation.attachment and citation.attachment[0] not in known:
+                raise Untrusted("a citation of nothing")
+            if citation.url and not is_web_address(citation.url):
+                raise Untrusted("an address that is none")
+    if conversation.leaf not in known or chars > MAX_IMPORTED_CHARS:
+        raise Untrusted("messages that lead nowhere, or are too long")

@@ -1,0 +1,198 @@
+"""What the child that reads an imported file tells the server, one JSON line each. It knows no Django.
+
+The server decodes these lines strictly: the file may have taken control of the child.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from chat.limits import (
+    MAX_ALT_CHARS,
+    MAX_ASSISTANT_DOCUMENTS,
+    MAX_ASSISTANT_NAME_CHARS,
+    MAX_ATTACHMENTS,
+    MAX_CITATION_TITLE_CHARS,
+    MAX_CITATIONS,
+    MAX_COMMAND_CHARS,
+    MAX_DESCRIPTION_CHARS,
+    MAX_INSTRUCTIONS_CHARS,
+    MAX_MODEL_CHARS,
+    MAX_PASSAGE_CHARS,
+    MAX_PICTURE_CHARS,
+    MAX_PROMPT_CHARS,
+    MAX_PROMPT_TITLE_CHARS,
+    MAX_REASON_CHARS,
+    MAX_REPLY_CHARS,
+    MAX_STARTER_QUESTION_CHARS,
+    MAX_STARTER_QUESTIONS,
+    MAX_TAG_CHARS,
+    MAX_URL_CHARS,
+)
+
+from .own_format import ATTACHMENT_FILE, MAX_VERSIONS
+
+MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
+MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
+# Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
+MAX_IMPORTED_CHARS = 16 * 1_048_576
+MAX_VERSION_NUMBER = 2**31 - 1  # of an assistant
+MAX_PAGE = 1_000_000
+MAX_RUNS = 200  # attempts at one reply
+MAX_TAGS = 50
+USER, ASSISTANT = "user", "assistant"  # roles
+
+Text = Annotated[str, Meta(max_length=MAX_IMPORTED_TEXT_CHARS)]
+Model = Annotated[str, Meta(max_length=MAX_MODEL_CHARS)]
+Moment = Annotated[datetime, Meta(tz=True)]
+Count = Annotated[int, Meta(ge=0)]
+VersionNumber = Annotated[int, Meta(ge=1, le=MAX_VERSION_NUMBER)]
+Source = Literal["chat", "chatgpt", "claude", "open_webui", "librechat"]
+Object = dict[str, Any]
+LeftOut = dict[str, list[str]]  # names by kind, which is a key of `problems.LEFT_OUT`
+
+
+class ImportedAttachment(Struct):
+    """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
+
+    `content`: its bytes, where they stand in the conversation itself; `file` is "" then. The server gets
+    `size` in their place, and the bytes as a FileContent; `offset` is where it keeps them.
+
+    `stored` is set when the file is stored: the columns of its attachment. Only those of an assistant have a
+    `key`, their id in the file. `side`: that of the square that a picture is made, 0 to keep its form.
+    """
+
+    file: Annotated[str, Meta(pattern=f"^({ATTACHMENT_FILE.pattern})?$")]
+    name: str
+    alt: Annotated[str, Meta(max_length=MAX_ALT_CHARS)]
+    stored: Annotated[Object, Meta(max_length=0)] | None = None  # never the child's
+    key: str = ""
+    side: Count = 0
+    content: Annotated[bytes, Meta(max_length=0)] | None = None
+    size: Count = 0
+    offset: Count = 0
+
+
+class ImportedCitation(Struct, frozen=True):
+    """A passage that a reply was written from. `url` is an http or https address, or "".
+
+    `attachment`: the place of the document that it is from: the key of its message, and its position there.
+    """
+
+    title: Annotated[str, Meta(min_length=1, max_length=MAX_CITATION_TITLE_CHARS)]
+    url: Annotated[str, Meta(max_length=MAX_URL_CHARS)]
+    page: Annotated[int, Meta(ge=0, le=MAX_PAGE)]
+    text: Annotated[str, Meta(max_length=MAX_PASSAGE_CHARS)]
+    created: Moment | None
+    attachment: tuple[str, int] | None = None
+
+
+class ImportedMessage(Struct, tag="message"):
+    """A message. `key` and `parent` are ids in the file; `feedback` is (is a thumb up, reason)."""
+
+    key: Annotated[str, Meta(min_length=1)]
+    parent: str | None
+    role: Annotated[str, Meta(pattern=f"^({USER}|{ASSISTANT})$")]
+    text: Text
+    reasoning: Text = ""
+    model: Model = ""
+    created: Moment | None = None
+    selected_at: Moment | None = None
+    feedback: tuple[bool, Annotated[str, Meta(max_length=MAX_REASON_CHARS)]] | None = None
+    runs: Annotated[list[Object], Meta(max_length=MAX_RUNS)] = []
+    attachments: Annotated[list[ImportedAttachment], Meta(max_length=MAX_ATTACHMENTS)] = []
+    citations: Annotated[list[ImportedCitation], Meta(max_length=MAX_CITATIONS)] = []
+
+
+class ImportedConversation(Struct, tag="conversation"):
+    """A conversation, whose messages are told before it, parents first.
+
+    `leaf`: the key of the active branch's last message, "" if the file names none. `attachments`: the names
+    of files, which are not imported. `left_out`: what else is not. `assistant`: its id and version.
+    """
+
+    source: Source
+    key: str
+    title: str
+    messages: list[ImportedMessage]
+    leaf: str = ""
+    model: Model = ""
+    system: Text = ""
+    parameters: Object = {}
+    created: Moment | None = None
+    updated: Moment | None = None
+    pinned_at: Moment | None = None
+    archived_at: Moment | None = None
+    tags: Annotated[list[Annotated[str, Meta(max_length=MAX_TAG_CHARS)]], Meta(max_length=MAX_TAGS)] = []
+    attachments: list[str] = []
+    left_out: LeftOut = {}
+    assistant: tuple[str, int] | None = None
+
+
+class ImportedPrompt(Struct, frozen=True, tag="prompt"):
+    title: Annotated[str, Meta(max_length=MAX_PROMPT_TITLE_CHARS)]
+    command: Annotated[str, Meta(max_length=MAX_COMMAND_CHARS)]
+    text: Annotated[str, Meta(max_length=MAX_PROMPT_CHARS)]
+
+
+class ImportedVersion(Struct):
+    """One version of an assistant. Several versions can have the same documents and image."""
+
+    number: VersionNumber
+    created: Moment
+    name: Annotated[str, Meta(min_length=1, max_length=MAX_ASSISTANT_NAME_CHARS)]
+    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION_CHARS)]
+    instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS_CHARS)]
+    picture: Annotated[str, Meta(max_length=MAX_PICTURE_CHARS)]
+    model: Model
+    parameters: Object
+    questions: Annotated[
+        list[Annotated[str, Meta(min_length=1, max_length=MAX_STARTER_QUESTION_CHARS)]],
+        Meta(max_length=MAX_STARTER_QUESTIONS),
+    ]
+    documents: Annotated[list[ImportedAttachment], Meta(max_length=MAX_ASSISTANT_DOCUMENTS)]
+    image: ImportedAttachment | None
+
+
+class ImportedAssistant(Struct, tag="assistant"):
+    """An assistant. `key` is its id in the file; the last of `versions` is the current one."""
+
+    key: str
+    created: Moment
+    versions: Annotated[list[ImportedVersion], Meta(min_length=1, max_length=MAX_VERSIONS)]
+
+    @property
+    def files(self) -> list[ImportedAttachment]:
+        """The documents and the images of all versions."""
+        documents = [each for version in self.versions for each in version.documents]
+        return documents + [version.image for version in self.versions if version.image]
+
+
+class FileContent(Struct, tag="file"):
+    """The bytes of an attachment of the message before."""
+
+    content: bytes
+
+
+class Refusal(Struct, tag="refusal"):
+    """An object that is left out. `code` is a key of `problems.CONVERSATION_PROBLEMS`, "prompt" for a prompt.
+
+    `error`: the type of an exception that is a fault of ours, for the log.
+    """
+
+    code: str
+    error: Annotated[str, Meta(max_length=100)] = ""
+
+
+class End(Struct, tag="end"):
+    """The end of the file. `problem`: why the whole file is refused, a key of `problems.FILE_PROBLEMS`."""
+
+    problem: str = ""
+
+
+Imported = ImportedConversation | ImportedAssistant | ImportedPrompt
+Record = Imported | ImportedMessage | FileContent | Refusal | End
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Record).decode

@@ -1,0 +1,154 @@
+"""The two steps of an import: checking the file, which makes the preview, and storing its conversations.
+
+A step that was interrupted is resumed: the check from the beginning, the storing where it was.
+"""
+
+import contextlib
+import logging
+from contextlib import closing
+from typing import IO
+
+from django.conf import settings
+from django.db import Error
+
+from chat.attachments.confinement import Crashed, Expired, TooMuchOutput
+from chat.attachments.problems import ConversionUnavailable, StorageUnavailable, UnconfinedFiles
+from chat.model_catalog import catalog
+from chat.models import ImportJob
+
+from . import assistants, prompts, uploads
+from .attachments import Attachments, ConvertDocument, refuse_conversion
+from .jobs import Ended, Hold, Stop, finish
+from .merging import merge, new_messages
+from .preview import Preview, add_left_out, attachments_of
+from .problems import FileProblem, PromptProblem
+from .reader import Untrusted, objects
+from .records import (
+    Imported,
+    ImportedAssistant,
+    ImportedAttachment,
+    ImportedConversation,
+    ImportedPrompt,
+    LeftOut,
+    Refusal,
+)
+from .storing import is_known, store
+
+MAX_CONVERSATIONS = 50_000  # in a file
+State = ImportJob.State
+
+logger = logging.getLogger(__name__)
+
+
+def work(job: ImportJob, stop: Stop, convert: ConvertDocument = refuse_conversion) -> None:
+    """Do one step of an import that this process has claimed."""
+    hold = Hold(job, stop)
+    try:
+        _run(job, hold, convert)
+    except Ended:
+        hold.release()
+    except (ConversionUnavailable, StorageUnavailable):
+        hold.release()
+        raise  # an outage of the storage or the conversion: the import is resumed after it
+    except FileProblem as problem:
+        finish(job, State.REFUSED, problem=problem.code)
+    except FileNotFoundError:
+        finish(job, State.REFUSED, problem="gone")
+    except UnconfinedFiles:
+        finish(job, State.REFUSED, problem="unconfined")
+    except Expired:
+        finish(job, State.REFUSED, problem="slow")
+    except (Crashed, TooMuchOutput, Untrusted) as error:
+        logger.warning("the reader of an imported file failed: %s %s", type(error).__name__, error)
+        hold.release(attempts=0)
+    except Error:
+        raise  # an outage of the database: the same
+    except Exception:
+        logger.exception("an import failed")
+        finish(job, State.REFUSED, problem="failed")
+
+
+def _run(job: ImportJob, hold: Hold, convert: ConvertDocument) -> None:
+    path = uploads.path_of(job.pk)
+    with path.open("rb") as file, closing(Attachments(job.user, path, hold.beat, convert)) as attachments:
+        if job.state == State.CHECKING:
+            _check(job, hold, file, attachments)
+        else:
+            _Storing(job, hold, attachments).run(file)
+
+
+def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments) -> None:
+    """Count the file's content, and store the preview."""
+    preview = Preview(job.user, attachments)
+    job.processed = 0
+    for found in objects(file, hold.beat, attachments.keep):
+        preview.add(found)
+        job.processed += 1
+        if job.processed > MAX_CONVERSATIONS:
+            raise FileProblem("too_many")
+        hold.beat()
+    columns = {"preview": preview.as_dict(), "total": job.processed}
+    if preview.is_empty:
+        finish(job, State.REFUSED, problem=preview.problem, **columns)
+    else:
+        hold.pass_on(State.READY, processed=0, **columns)
+
+
+class _Storing:
+    """The step that stores what the preview showed."""
+
+    def __init__(self, job: ImportJob, hold: Hold, attachments: Attachments) -> None:
+        self._job, self._hold, self._attachments = job, hold, attachments
+        self._lost: LeftOut = {}  # what the current object goes without, by kind
+
+    def run(self, file: IO[bytes]) -> None:
+        """Store the objects, continuing where the last process stopped."""
+        most = settings.ATTACHMENT_MAX_BYTES if settings.ATTACHMENTS else 0
+        keep = self._attachments.keep
+        for found in objects(file, self._hold.beat, keep, skip=self._job.processed, content_bytes=most):
+            self._store(found)
+            self._attachments.forget()
+            self._hold.beat()
+        finish(self._job, State.DONE, **{name: getattr(self._job, name) for name in ("processed", "preview")})
+
+    def _store(self, found: Imported | Refusal) -> None:
+        user = self._job.user
+        if isinstance(found, ImportedConversation) and not is_known(user, found):
+            self._take(attachments_of(found.messages), found)
+            store(user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm)
+        elif isinstance(found, ImportedConversation) and (new := new_messages(user, found)).messages:
+            self._take(attachments_of(new.messages))
+            merge(user, found, new, self._confirm)
+        elif isinstance(found, ImportedAssistant) and not assistants.is_known(user, found):
+            self._take(found.files)
+            assistants.store(user, found)
+            self._done()
+        else:
+            if isinstance(found, ImportedPrompt):
+                with contextlib.suppress(PromptProblem):
+                    prompts.store(user, prompts.content_of(found))
+            self._done()
+
+    def _take(
+        self, attachments: list[ImportedAttachment], conversation: ImportedConversation | None = None
+    ) -> None:
+        """Store the files of the attachments; note the others as lost."""
+        for each in attachments:
+            self._attachments.store(each)
+            self._hold.beat()
+        lost = [each.name for each in attachments if each.stored is None]
+        known = conversation.attachments if conversation else []
+        self._lost = (conversation.left_out if conversation else {}) | {"attachment": known + lost}
+
+    def _confirm(self, is_last: bool) -> None:
+        """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""
+        if is_last:
+            self._job.stored += 1
+            self._done()
+        self._hold.confirm()
+
+    def _done(self) -> None:
+        """Count an object that was dealt with, and note what was lost of it."""
+        self._job.processed += 1
+        add_left_out(self._job.preview.setdefault("lost", {}), self._lost)
+        self._lost = {}

@@ -10,18 +10,27 @@ PREFLIGHT_SECONDS = 86_400
 
 # Cloudflare's per-call settings of an AI Gateway.
 GATEWAY_HEADERS = (
+    "cf-aig-allowed-models",
+    "cf-aig-allowed-providers",
     "cf-aig-backoff",
+    "cf-aig-byok-alias",
     "cf-aig-cache-key",
     "cf-aig-cache-ttl",
     "cf-aig-collect-log",
     "cf-aig-collect-log-payload",
+    "cf-aig-custom-cost",
     "cf-aig-event-id",
     "cf-aig-gateway-id",
     "cf-aig-max-attempts",
     "cf-aig-metadata",
+    "cf-aig-no-session-affinity",
+    "cf-aig-no-wholesale",
     "cf-aig-request-timeout",
     "cf-aig-retry-delay",
+    "cf-aig-session-id",
     "cf-aig-skip-cache",
+    "cf-aig-turn-id",
+    "cf-aig-zdr",
 )
 # Headers that SDKs add: a browser blocks a call with a single header that is not allowed.
 OF_SDKS = (

@@ -168,6 +168,7 @@ KEEP_READINGS_DAYS = env.days("KEEP_READINGS_DAYS", 0, 90)
 
 # Imports of conversations: the largest file.
 IMPORT_MAX_MB = env.integer("IMPORT_MAX_MB", 200, 0, 4_000)
+API_MAX_BODY_MB = env.integer("API_MAX_BODY_MB", 16, 1, 200)
 
 # Files in questions: the largest upload, and what all files of a person may take, in megabytes.
 ATTACHMENTS = env.choice("ATTACHMENTS", "on", "off") == "on"

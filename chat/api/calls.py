@@ -24,15 +24,14 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 
 from .auth import authenticate
-from .body_size import check_text_size
 from .document_parts import SentDocument, check_documents, documents_of, recorded, texts_of, with_texts
 from .errors import PermissionDenied, TooManyRequests
-from .field_checks import Object
 from .gateway_options import gateway_options
 from .messages import check_tool_call_ids
-from .model_capabilities import check_capabilities, needs_tool_call_ids, without_unread_reasoning
+from .model_capabilities import check_capabilities, needs_tool_call_ids
 from .model_names import resolve_model, with_adapter
 from .picture_parts import check_pictures
+from .refusals import Object
 from .request_body import CompletionParams, parse_body, parse_params
 
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -125,8 +124,7 @@ def _check(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyRe
     # Before the fields are checked: a model of another kind takes other fields, so its request has to fail as
     # one for an unknown model.
     model = resolve_model(catalog, name)
-    params = parse_params(fields)
-    check_text_size(fields, params.messages)
+    params = parse_params(fields, model)
     model = with_adapter(catalog, model, params.lora)
     check_capabilities(params, model)
     check_pictures(params.messages, model)
@@ -148,7 +146,7 @@ def _store_checked(
         _check_capacity(engine)
     sent = replace(params, messages=with_texts(params.messages, texts)) if texts else params
     chat_request = ChatRequest(
-        without_unread_reasoning(sent.messages, model),
+        sent.messages,
         model,
         _max_tokens(sent, model),
         session_affinity=_affinity(request, key),
@@ -197,24 +195,20 @@ def _store(call: Call, key: ApiKey, chat_request: ChatRequest) -> CallTranscript
 
 
 def _max_tokens(params: CompletionParams, model: LlmModel) -> int:
-    """Return the requested or default max_tokens, cut to the estimated room in the context window.
+    """Return the requested max_tokens as it is, else the default, cut to the estimated room in the window.
 
-    It is at least MIN_REPLY_TOKENS, unless less is requested. Messages are never dropped: if they are too
-    long, the model rejects them, and it knows their length better than an estimate.
+    The default is at least MIN_REPLY_TOKENS. Messages are never dropped: if they are too long, or too long
+    for the requested reply, the model rejects them, and it knows their length better than an estimate.
     """
-    default = min(
-        model.max_output or token_budget.DEFAULT_MAX_TOKENS,
-        model.window // token_budget.DEFAULT_REPLY_DIVISOR,
-    )
-    wanted = params.max_tokens or default
-    room = model.window - sum(
-        _tokens(message, model) for message in without_unread_reasoning(params.messages, model)
-    )
-    return max(min(wanted, room), min(wanted, token_budget.MIN_REPLY_TOKENS))
+    if params.max_tokens:
+        return params.max_tokens
+    default = token_budget.default_max_tokens(model)
+    room = model.window - sum(_tokens(message, model) for message in params.messages)
+    return max(min(default, room), min(default, token_budget.MIN_REPLY_TOKENS))
 
 
 def _tokens(message: Object, model: LlmModel) -> int:
-    thought = message.get("reasoning", "")
+    thought = message.get("reasoning", "") if model.reasoning else ""
     return token_budget.estimate_tokens({**message, "content": message["content"] + thought}, model)
 
 

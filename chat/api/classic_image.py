@@ -3,8 +3,6 @@
 It becomes a part of the last question, which all models that see understand.
 """
 
-import base64
-import binascii
 from typing import Any
 
 from django.conf import settings
@@ -12,27 +10,31 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
 
-from .field_checks import Object, get_field
-from .picture_parts import PICTURE_MAGIC
+from . import data_urls
+from .picture_parts import data_url, media_type_of
+from .refusals import WRONG_TYPE, InvalidField, Object, invalid
 
 IMAGE_FIELD = "image"
 
 
 def with_image(sent: Object) -> Object:
     """Return the fields with the picture of `image` in the last message of a user. Raises BadRequest."""
-    image = get_field(sent, IMAGE_FIELD, (str, list))
+    image = sent.get(IMAGE_FIELD)
     if image is None or not settings.ATTACHMENTS:
         return sent
-    url = image if isinstance(image, str) and image.startswith("data:") else _data_url(image)
+    url = _data_url(image)
     part = {"type": "image_url", "image_url": {"url": url}}
     fields = {name: value for name, value in sent.items() if name not in (IMAGE_FIELD, "prompt", "messages")}
     return fields | {"messages": _with_part(_messages(sent), part)}
 
 
 def _messages(sent: Object) -> list[Any]:
-    prompt = get_field(sent, "prompt", (str,))
+    prompt = sent.get("prompt")
     if prompt is None:
-        return list(get_field(sent, "messages", (list,), []))
+        messages = sent.get("messages") or []
+        if not isinstance(messages, list):
+            raise invalid(WRONG_TYPE, "messages", "invalid_type")
+        return messages
     if sent.get("messages") is not None:
         raise BadRequest(_("Send either “messages” or “prompt”."))
     return [{"role": "user", "content": prompt}]
@@ -49,20 +51,21 @@ def _with_part(messages: list[Any], part: Object) -> list[Any]:
     raise BadRequest(_("Only a user’s message can have pictures and files."))
 
 
-def _data_url(image: str | list[Any]) -> str:
-    content = _content(image)
-    for media_type, beginnings in PICTURE_MAGIC.items():
-        if content.startswith(beginnings):
-            return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
-    raise _no_picture()
-
-
-def _content(image: str | list[Any]) -> bytes:
+def _data_url(image: Any) -> str:
     try:
-        return base64.b64decode(image, validate=True) if isinstance(image, str) else bytes(image)
-    except (binascii.Error, TypeError, ValueError) as error:
+        if isinstance(image, str):
+            found = data_urls.parse(image)
+            content = data_urls.from_base64(image) if found is None else found
+        else:
+            content = bytes(image) if isinstance(image, list) else b""
+    except (TypeError, ValueError) as error:
         raise _no_picture() from error
+    media_type = media_type_of(content)
+    if not media_type:
+        raise _no_picture()
+    return data_url(media_type, content)
 
 
-def _no_picture() -> BadRequest:
-    return BadRequest(_("“image” must be a JPEG, PNG, WebP or GIF file, as base64 or as a list of bytes."))
+def _no_picture() -> InvalidField:
+    words = _("“image” must be a JPEG, PNG, WebP or GIF file, as base64 or as a list of bytes.")
+    return InvalidField(words, IMAGE_FIELD)

@@ -1,16 +1,13 @@
 """Documents in the messages of a request: checked data URLs, whose text stands before the message's own."""
 
 import asyncio
-import base64
-import binascii
 import hashlib
 import io
-import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from chat.attachments.conversion import convert
 from chat.attachments.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
@@ -24,14 +21,19 @@ from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment
 from chat.upstream.client import Client
 
-from .field_checks import Object, get_field, plain_text
+from . import data_urls
+from .picture_parts import NO_BASE64
+from .refusals import Object, invalid
 
 DOCUMENT_PART_TYPES = ("file", "input_file")
-DOCUMENT_DATA_URL = re.compile(r"data:[A-Za-z0-9.+-]{1,100}/[A-Za-z0-9.+-]{1,100};base64,")
 MAX_REQUEST_DOCUMENTS = 8  # per request
 MAX_REQUEST_DOCUMENT_BYTES = 7_000_000  # per request
 MAX_WAITING_DOCUMENT_CALLS = 8  # documents of one person that wait for a reader
 DEFAULT_DOCUMENT_NAME = "document"
+NOT_STORED = gettext_noop(
+    "“%(name)s” is not supported. Send files as “file_data”: files aren’t stored or fetched."
+)
+NO_DATA_URL = gettext_noop("“%(name)s” must be a data URL (data:application/pdf;base64,…).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +54,23 @@ def is_document(part: Object) -> bool:
     return settings.ATTACHMENTS and part.get("type") in DOCUMENT_PART_TYPES
 
 
-def document_of(part: Object) -> SentDocument:
+def document_of(part: Object, where: str) -> SentDocument:
     """Return the document of a part, in the shape of OpenAI's chat API or of its responses API.
 
-    Raises BadRequest. The content of the document decides its type, not the type in the URL.
+    Raises InvalidField. The content of the document decides its type, not the type in the URL.
     """
-    file: Object = get_field(part, "file", (dict,), part)
-    if file.get("file_id") or file.get("file_url"):
-        raise BadRequest(_("Send files as “file_data”: files aren’t stored or fetched."))
-    url: Any = get_field(file, "file_data", (str,), "")
-    found = DOCUMENT_DATA_URL.match(url)
-    if not found:
-        raise BadRequest(_("“file_data” must be a data URL (data:application/pdf;base64,…)."))
+    file: Object = part.get("file", part)
+    where = f"{where}.file" if file is not part else where
+    if named := next((name for name in ("file_id", "file_url") if file.get(name)), ""):
+        raise invalid(NOT_STORED, f"{where}.{named}", "unsupported_parameter")
+    where = f"{where}.file_data"
     try:
-        content = base64.b64decode(url[found.end() :], validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "file_data"}) from error
-    name = plain_text("filename", get_field(file, "filename", (str,), ""))
-    return SentDocument(_label(name) or DEFAULT_DOCUMENT_NAME, content)
+        content = data_urls.parse(file.get("file_data") or "")
+    except data_urls.NotBase64 as error:
+        raise invalid(NO_BASE64, where) from error
+    if content is None:
+        raise invalid(NO_DATA_URL, where)
+    return SentDocument(_label(file.get("filename") or "") or DEFAULT_DOCUMENT_NAME, content)
 
 
 def _label(name: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from chat.exceptions import BadRequest
 from chat.models import ApiKey
 from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
@@ -21,15 +21,21 @@ from chat.upstream.providers import ai_gateway
 from chat.wire import strict_json
 
 from .errors import PermissionDenied
-from .field_checks import Object, get_field
+from .refusals import Object, invalid, unsupported
 
 PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are the former names
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
+NAMES = re.compile(r"[A-Za-z0-9@/*._:-]{1,100}(?:, ?[A-Za-z0-9@/*._:-]{1,100}){0,49}")
 SWITCH_VALUES = {"true", "false"}
 BACKOFFS = {"constant", "linear", "exponential"}
+LISTS = ("allowedModels", "allowedProviders")  # options that are lists, or a header's text
+COSTS = {"per_token_in", "per_token_out", "per_cache_read_token", "per_cache_write_token", "total_cost"}
 MAX_LABELS = 3  # a gateway keeps five metadata entries; the site uses two itself (person, site)
 MAX_LABEL_CHARS = 200
+NOT_ACCEPTED = gettext_noop("“%(name)s” has a value that AI Gateway doesn’t accept.")
+NO_GATEWAY = gettext_noop("“%(name)s”: this model doesn’t use an AI Gateway.")
+NEEDS_GATEWAY = gettext_noop("“%(name)s” is required: this site has no AI Gateway of its own.")
 
 
 def _number(least: int, most: int, *also: int) -> Callable[[str], bool]:
@@ -55,6 +61,22 @@ def _are_labels(value: str) -> bool:
     )
 
 
+def _is_cost(value: str) -> bool:
+    """Return True for an object of prices in dollars, such as `{"per_token_in": 0.000001}`."""
+    try:
+        cost = strict_json.loads(value.encode())
+    except (strict_json.InvalidJSON, UnicodeEncodeError):
+        return False
+    return (
+        isinstance(cost, dict)
+        and 0 < len(cost) <= len(COSTS)
+        and all(
+            name in COSTS and isinstance(price, int | float) and not isinstance(price, bool) and price >= 0
+            for name, price in cost.items()
+        )
+    )
+
+
 # header: (its name in the body's `gateway` object, check of its value)
 GATEWAY_OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     ai_gateway.GATEWAY_ID: ("id", IDENTIFIER.fullmatch),
@@ -69,6 +91,16 @@ GATEWAY_OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "cf-aig-max-attempts": ("maxAttempts", _number(1, 5)),
     "cf-aig-retry-delay": ("retryDelayMs", _number(100, 5_000)),
     "cf-aig-backoff": ("backoff", BACKOFFS.__contains__),
+    "cf-aig-byok-alias": ("byokAlias", IDENTIFIER.fullmatch),
+    "cf-aig-no-wholesale": ("noWholesale", SWITCH_VALUES.__contains__),
+    "cf-aig-zdr": ("zdr", SWITCH_VALUES.__contains__),
+    "cf-aig-custom-cost": ("customCost", _is_cost),
+    # Of the Auto Router: https://developers.cloudflare.com/ai-gateway/features/auto-router/
+    ai_gateway.SESSION_ID: ("sessionId", KEY.fullmatch),
+    "cf-aig-turn-id": ("turnId", KEY.fullmatch),
+    "cf-aig-no-session-affinity": ("noSessionAffinity", SWITCH_VALUES.__contains__),
+    "cf-aig-allowed-models": ("allowedModels", NAMES.fullmatch),
+    "cf-aig-allowed-providers": ("allowedProviders", NAMES.fullmatch),
 }
 HEADER_OF_OPTION = {name: header for header, (name, _fits) in GATEWAY_OPTIONS.items()}
 
@@ -76,7 +108,7 @@ HEADER_OF_OPTION = {name: header for header, (name, _fits) in GATEWAY_OPTIONS.it
 def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmModel) -> dict[str, str]:
     """Return the call's options as headers for the gateway; empty if it has none.
 
-    Raises BadRequest, and PermissionDenied when the key may not set options.
+    Raises InvalidField, and PermissionDenied when the key may not set options.
     """
     headers = {name.lower(): value for name, value in request.headers.items()}
     named = {name: (name, value) for name, value in headers.items() if name.startswith(PREFIXES)}
@@ -93,9 +125,12 @@ def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmM
 
 def _in_body(sent: Object) -> dict[str, tuple[str, str]]:
     """Return {header: (name in the body, value as the header's text)}."""
-    options: Object = dict(get_field(sent, "gateway", (dict,), {}))
-    options |= get_field(options, "retries", (dict,), {})
-    options.pop("retries", None)
+    options: Object = dict(sent.get("gateway") or {})
+    retries = options.pop("retries", None)
+    options |= retries if isinstance(retries, dict) else {"retries": retries}
+    for name in LISTS:
+        if isinstance(names := options.get(name), list) and all(isinstance(each, str) for each in names):
+            options[name] = ",".join(names)
     return {
         HEADER_OF_OPTION.get(name, f"gateway.{name}"): (f"gateway.{name}", _written(value))
         for name, value in options.items()
@@ -109,15 +144,14 @@ def _written(value: Any) -> str:
 
 def _checked(header: str, name: str, value: str) -> str:
     if header not in GATEWAY_OPTIONS:
-        raise BadRequest(_("“%(name)s” is not supported.") % {"name": name[:100]})
+        raise unsupported(name)
     if not GATEWAY_OPTIONS[header][1](value):
-        raise BadRequest(_("“%(name)s” has a value that AI Gateway doesn’t accept.") % {"name": name})
+        raise invalid(NOT_ACCEPTED, name)
     return value
 
 
 def _refuse_without_gateway(options: Mapping[str, str], model: LlmModel) -> None:
     if model.local or model.host in (Provider.ENDPOINT, Provider.AI_SEARCH):
-        raise BadRequest(_("“%(name)s”: this model doesn’t use an AI Gateway.") % {"name": "gateway"})
+        raise invalid(NO_GATEWAY, "gateway", "unsupported_parameter")
     if not (ai_gateway.GATEWAY_ID in options or settings.AI_GATEWAY_ID or model.host is Provider.GATEWAY):
-        words = _("“%(name)s” is required: this site has no AI Gateway of its own.")
-        raise BadRequest(words % {"name": "gateway.id"})
+        raise invalid(NEEDS_GATEWAY, "gateway.id", "missing_required_parameter")

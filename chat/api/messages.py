@@ -1,104 +1,125 @@
-"""Parsing of a request's messages into the shape that every model accepts."""
+"""Messages of a request in the shape that every model accepts."""
 
+import json
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from chat.exceptions import BadRequest
+from chat.upstream.history import PASSED_FIELDS
 from chat.upstream.pictures import PromptPicture
 
 from .document_parts import SentDocument, document_of, is_document
-from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice
 from .picture_parts import is_picture, picture_of
+from .refusals import EMPTY, MISSING, NOT_SUPPORTED, InvalidField, Object, invalid
 
-REQUEST_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-TEXT_PART_TYPES = ("text", "input_text")
+TOOL_ROLES = ("tool", "function")
 REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
-MAX_REQUEST_MESSAGES = 2_000
-MAX_TOOLS = 128
+TEXT_KEYS = ("text", "refusal")  # of the parts that are text
+NO_FILES = gettext_noop("“%(name)s” is not supported: this site takes no files.")
+NO_ARGUMENTS = "{}"
 
 
 def messages_of(sent: Object) -> list[Object]:
-    """Return the checked `messages`, or `prompt` as a single user message. Raises BadRequest."""
-    prompt = get_field(sent, "prompt", (str,))
-    if (prompt is None) == (sent.get("messages") is None):
-        raise BadRequest(_("Send either “messages” or “prompt”."))
-    sent_messages = [{"role": "user", "content": prompt}] if prompt is not None else sent["messages"]
-    messages = [
-        _message(each) for each in get_objects({"messages": sent_messages}, "messages", MAX_REQUEST_MESSAGES)
-    ]
+    """Return `messages`, or `prompt` as a single user message. `sent` fits the struct of a call.
+
+    Raises InvalidField.
+    """
+    prompt, sent_messages = sent.get("prompt"), sent.get("messages")
+    if (prompt is None) == (sent_messages is None):
+        code = "missing_required_parameter" if prompt is None else "invalid_value"
+        raise InvalidField(_("Send either “messages” or “prompt”."), "messages", code)
+    sent_messages = sent_messages or [{"role": "user", "content": prompt}]
+    messages = [_message(each, f"messages[{index}]") for index, each in enumerate(sent_messages)]
     if not any(
         message["content"].strip() or message.get("tool_calls") or message.get("parts")
         for message in messages
     ):
-        raise BadRequest(_("“%(name)s” can’t be empty.") % {"name": "messages"})
+        raise invalid(EMPTY, "messages")
     return messages
 
 
 def check_tool_call_ids(messages: list[Object]) -> None:
-    """Raise BadRequest if a tool's result does not name its call, as OpenAI requires."""
+    """Raise InvalidField if a tool's result does not name its call, as OpenAI requires."""
     for index, message in enumerate(messages):
         if message["role"] == "tool" and not message.get("tool_call_id"):
-            raise BadRequest(_("“%(name)s” is missing.") % {"name": f"messages[{index}].tool_call_id"})
+            raise invalid(MISSING, f"messages[{index}].tool_call_id", "missing_required_parameter")
 
 
-def _message(sent: Object) -> Object:
+def _message(sent: Object, where: str) -> Object:
     """Normalise a message: `content` becomes text, never null, also beside tool calls.
 
-    A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`.
+    A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`. `extras` are
+    fields that some servers read: see `chat/upstream/history.py`.
     """
-    role = sent.get("role")
-    if role not in REQUEST_ROLES:
-        refuse_choice("role", REQUEST_ROLES)
-    message: Object = {"role": "system" if role == "developer" else role, **_content(sent)}
+    role = sent["role"]
+    message: Object = {"role": "system" if role == "developer" else role, **_content(sent, where)}
     if "parts" in message and role != "user":
-        raise BadRequest(_("Only a user’s message can have pictures and files."))
+        raise InvalidField(_("Only a user’s message can have pictures and files."), f"{where}.content")
+    if sent.get("function_call") is not None:
+        words = f"{_(NOT_SUPPORTED) % {'name': f'{where}.function_call'}} {_('Use “tool_calls”.')}"
+        raise InvalidField(words, f"{where}.function_call", "unsupported_parameter")
     if role == "assistant":
-        message |= _assistant_fields(sent)
+        message |= _assistant_fields(sent, where)
+    extras = {name: sent[name] for name in PASSED_FIELDS if sent.get(name)}
     for name in ("tool_call_id", "name"):
-        if role in ("tool", "function") and (value := get_field(sent, name, (str,))) is not None:
-            message[name] = plain_text(name, value)
-    return message
+        if role in TOOL_ROLES and sent.get(name) is not None:
+            message[name] = sent[name]
+            extras.pop(name, None)
+    return message | ({"extras": extras} if extras else {})
 
 
-def _assistant_fields(sent: Object) -> Object:
+def _assistant_fields(sent: Object, where: str) -> Object:
     """Return `tool_calls` and `reasoning` of an assistant message, the latter under Workers AI's name."""
     more: Object = {}
-    if sent.get("function_call") is not None:
-        raise BadRequest(_("“%(name)s” is not supported. Use “tool_calls”.") % {"name": "function_call"})
-    if calls := get_objects(sent, "tool_calls", MAX_TOOLS):
-        more["tool_calls"] = [_tool_call(call) for call in calls]
-    for name in REASONING_KEYS:
-        if thought := get_field(sent, name, (str,)):
-            more.setdefault("reasoning", plain_text(name, thought))
+    if calls := sent.get("tool_calls"):
+        more["tool_calls"] = [
+            _tool_call(call, f"{where}.tool_calls[{index}]") for index, call in enumerate(calls)
+        ]
+    if thought := next((sent[name] for name in REASONING_KEYS if sent.get(name)), None):
+        more["reasoning"] = thought
     return more
 
 
-def _tool_call(sent: Object) -> Object:
-    """Check a tool call in OpenAI's shape or in Workers AI's flat one, and return it unchanged."""
-    called = get_field(sent, "function", (dict,), sent)
-    if not isinstance(called.get("name"), str):
-        raise BadRequest(_("“%(name)s” must be a string.") % {"name": "tool_calls[].function.name"})
-    get_field(called, "arguments", (str, dict))
-    return sent
+def _tool_call(sent: Object, where: str) -> Object:
+    """Return a call in its own shape, OpenAI's or Workers AI's flat one, with arguments that can be parsed.
+
+    Programs replay calls without arguments, and calls whose arguments were cut off; servers fail on both.
+    """
+    called = sent.get("function") or sent
+    if called.get("name") is None:
+        raise invalid(MISSING, f"{where}.function.name", "missing_required_parameter")
+    if _is_json(called.get("arguments")):
+        return sent
+    mended = {**called, "arguments": NO_ARGUMENTS}
+    return {**sent, "function": mended} if called is not sent else mended
 
 
-def _content(sent: Object) -> Object:
-    content: Any = get_field(sent, "content", (str, list), "")
-    if isinstance(content, str):
-        return {"content": plain_text("content", content)}
-    parts = [_part(part if isinstance(part, dict) else {}) for part in content]
-    text = "".join(part for part in parts if isinstance(part, str))
+def _is_json(arguments: Any) -> bool:
+    if isinstance(arguments, dict):
+        return True
+    try:
+        return json.loads(arguments) is not None
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _content(sent: Object, where: str) -> Object:
+    content: Any = sent.get("content")
+    if not isinstance(content, list):
+        return {"content": content or (sent.get("refusal") or "")}
+    parts = [_part(part, f"{where}.content[{index}]") for index, part in enumerate(content)]
+    text = "".join(part for part in parts if isinstance(part, str)) or (sent.get("refusal") or "")
     has_files = any(not isinstance(part, str) for part in parts)
-    return {"content": plain_text("content", text)} | ({"parts": parts} if has_files else {})
+    return {"content": text} | ({"parts": parts} if has_files else {})
 
 
-def _part(sent: Object) -> str | PromptPicture | SentDocument:
+def _part(sent: Object, where: str) -> str | PromptPicture | SentDocument:
+    for name in TEXT_KEYS:
+        if name in sent:
+            return str(sent[name])
     if is_picture(sent):
-        return picture_of(sent)
+        return picture_of(sent, where)
     if is_document(sent):
-        return document_of(sent)
-    text = sent.get("text")
-    if sent.get("type") not in TEXT_PART_TYPES or not isinstance(text, str):
-        raise BadRequest(_("“content” must be a string or a list of “text”, “image_url” and “file” parts."))
-    return text
+        return document_of(sent, where)
+    raise invalid(NO_FILES, f"{where}.type")

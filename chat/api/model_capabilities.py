@@ -4,12 +4,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.exceptions import BadRequest
 from chat.upstream import parameters
 from chat.upstream.catalog import LlmModel
-from chat.upstream.provider import Provider
 
-from .field_checks import Object
+from .refusals import InvalidField
 from .request_body import REJECT_IF_BUSY, CompletionParams
 
 # Fields that are done here for models whose schema does not name them.
@@ -28,7 +26,7 @@ NO_REASONING: dict[str, tuple[Any, ...]] = {
 
 
 def check_capabilities(params: CompletionParams, model: LlmModel) -> None:
-    """Raise BadRequest if the model does not support a field. A value without an effect is accepted."""
+    """Raise InvalidField if the model does not support a field. A value without an effect is accepted."""
     if params.raw and not _takes_raw(model):
         raise _unsupported("raw")
     if params.max_tokens is not None and not model.takes_max_tokens:
@@ -45,17 +43,6 @@ def needs_tool_call_ids(model: LlmModel) -> bool:
     return "/mistral" in model.address
 
 
-def without_unread_reasoning(messages: list[Object], model: LlmModel) -> list[Object]:
-    """Return the messages without earlier reasoning, unless the model reads it.
-
-    Workers AI's reasoning models accept it as `reasoning`. Other servers may reject an unknown field, and
-    models that reason inside their text are trained without it.
-    """
-    if model.reasoning and model.host is Provider.WORKERS_AI and not model.local:
-        return messages
-    return [{name: value for name, value in each.items() if name != "reasoning"} for each in messages]
-
-
 def _is_harmless(model: LlmModel, name: str, value: Any) -> bool:
     neutral = NEUTRAL_BY_MODEL.get(name, ()) + (() if model.reasoning else NO_REASONING.get(name, ()))
     return name in DONE_HERE or value in neutral
@@ -66,5 +53,6 @@ def _takes_raw(model: LlmModel) -> bool:
     return model.counts_against_quota and parameters.is_classic(model) is not False
 
 
-def _unsupported(name: str) -> BadRequest:
-    return BadRequest(_("This model doesn’t support “%(name)s”.") % {"name": name})
+def _unsupported(name: str) -> InvalidField:
+    words = _("This model doesn’t support “%(name)s”.") % {"name": name}
+    return InvalidField(words, name, "unsupported_parameter")

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from chat.exceptions import BadRequest
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
 from .errors import ModelNotFound
+from .refusals import InvalidField
 
 MAX_QUOTED_CHARS = 100  # of an unknown name in the error
 # Public adapters of Cloudflare, for all accounts.
@@ -19,7 +19,8 @@ PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
 def resolve_model(offered: Catalog, name: object) -> LlmModel:
     """Return the model of that name, for a retired one its successor. Raises BadRequest and ModelNotFound."""
     if not isinstance(name, str) or not name:
-        raise BadRequest(_("“%(name)s” must be a string.") % {"name": "model"})
+        code = "missing_required_parameter" if name is None else "invalid_type"
+        raise InvalidField(_("“%(name)s” must be a string.") % {"name": "model"}, "model", code)
     try:
         return offered.resolve(name)
     except UnknownModel as error:
@@ -42,4 +43,4 @@ def with_adapter(offered: Catalog, model: LlmModel, lora: str) -> LlmModel:
     if model.lora and PUBLIC_ADAPTER.fullmatch(lora):
         return replace(model, base=model.id, finetune=lora)
     words = _("“lora”: the model “%(model)s” has no adapter “%(name)s” here.")
-    raise BadRequest(words % {"model": model.id, "name": lora[:MAX_QUOTED_CHARS]})
+    raise InvalidField(words % {"model": model.id, "name": lora[:MAX_QUOTED_CHARS]}, "lora")

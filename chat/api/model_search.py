@@ -15,9 +15,9 @@ from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest
 from chat.upstream.catalog import LlmModel
 
-from .field_checks import Object, refuse_choice
 from .model_list import get_model, list_models
 from .openapi_schemas import run_schemas
+from .refusals import MAX_QUOTED_CHARS, NO_CHOICE, Object, invalid
 from .responses import api_view, json_response
 from .workers_ai import envelope, error_envelope
 
@@ -92,7 +92,7 @@ def author(model: LlmModel) -> str:
 def _switch(request: HttpRequest, name: str) -> bool:
     value = request.GET.get(name, "false").lower()
     if value not in SWITCH_OF_VALUE:
-        refuse_choice(name, ("true", "false"))
+        raise invalid(NO_CHOICE, name, value=value[:MAX_QUOTED_CHARS])
     return SWITCH_OF_VALUE[value]
 
 

@@ -22,8 +22,8 @@ from chat.wire.usage import Usage
 from .call_stream import stream_reply
 from .calls import start_call
 from .errors import ApiError
-from .field_checks import Object
 from .model_list import get_model, list_models
+from .refusals import Object
 from .response_headers import call_headers
 from .responses import api_view, json_response, read_reply
 

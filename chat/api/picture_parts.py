@@ -1,31 +1,39 @@
-"""Pictures in the messages of a request: checked data URLs, which are passed on as they are."""
+"""Pictures in the messages of a request: data URLs, and addresses for the servers that fetch them."""
 
 import base64
-import binascii
-import re
+import ipaddress
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from chat.exceptions import BadRequest, ModelCannotSee, PayloadTooLarge
+from chat.exceptions import ModelCannotSee, PayloadTooLarge
 from chat.limits import MEGABYTE
 from chat.upstream.catalog import LlmModel
-from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, PromptPicture, pictures_of
+from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture, pictures_of
 
-from .field_checks import Object
+from . import data_urls
+from .passed_fields import takes_all
+from .refusals import Object, invalid
 
 PICTURE_PART_TYPES = ("image_url", "input_image")
-# Some programs name JPEG after the extension of its files.
-PICTURE_DATA_URL = re.compile(r"data:(image/(?:jpe?g|png|webp|gif));base64,", re.IGNORECASE)
-SYNONYMS = {"image/jpg": "image/jpeg"}
+MAX_ADDRESS_CHARS = 8_000
 PICTURE_MAGIC = {
     "image/jpeg": (b"\xff\xd8\xff",),
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
+NO_PICTURE = gettext_noop("“%(name)s” doesn’t hold a JPEG, PNG, WebP or GIF file.")
+NO_URL = gettext_noop("“%(name)s” must be a data URL (data:image/png;base64,…) or an https address.")
+NO_BASE64 = gettext_noop("“%(name)s” isn’t valid base64.")
+NOT_FETCHED = gettext_noop(
+    "“%(name)s” must be a data URL (data:image/png;base64,…): this model’s server fetches no addresses. "
+    "Models of a server with OpenAI’s API or behind an AI Gateway take addresses."
+)
 
 
 def is_picture(part: Object) -> bool:
@@ -33,40 +41,75 @@ def is_picture(part: Object) -> bool:
     return settings.ATTACHMENTS and part.get("type") in PICTURE_PART_TYPES
 
 
-def picture_of(part: Object) -> PromptPicture:
+def picture_of(part: Object, where: str) -> PromptPicture:
     """Return the picture of a part, in the shape of OpenAI's chat API or of its responses API.
 
-    Raises BadRequest. Only the type is checked, not the picture itself: the model's server decodes it.
+    Raises InvalidField. Only the type is checked, not the picture itself: the model's server decodes it.
     """
-    url: Any = part.get("image_url")
-    url = url.get("url") if isinstance(url, dict) else url
-    found = PICTURE_DATA_URL.match(url) if isinstance(url, str) else None
-    if not found:
-        raise BadRequest(
-            _("“image_url” must be a data URL (data:image/png;base64,…); addresses aren’t fetched.")
-        )
-    media_type = SYNONYMS.get(found[1].lower(), found[1].lower())
+    given: Any = part["image_url"]
+    where = f"{where}.image_url"
+    url, detail = (
+        (given["url"], given.get("detail")) if isinstance(given, dict) else (given, part.get("detail"))
+    )
+    where = f"{where}.url" if isinstance(given, dict) else where
     try:
-        content = base64.b64decode(url[found.end() :], validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "image_url"}) from error
-    if not content.startswith(PICTURE_MAGIC[media_type]):
-        raise BadRequest(_("“image_url” doesn’t hold a picture of the type that it names."))
-    return PromptPicture(media_type, len(content), url=f"data:{media_type};base64,{url[found.end() :]}")
+        content = data_urls.parse(url)
+    except data_urls.NotBase64 as error:
+        raise invalid(NO_BASE64, where) from error
+    if content is None:
+        return PromptPicture("", 0, url=_checked_address(url, where), detail=detail or "")
+    media_type = media_type_of(content)
+    if not media_type:
+        raise invalid(NO_PICTURE, where)
+    return PromptPicture(media_type, len(content), url=data_url(media_type, content), detail=detail or "")
+
+
+def media_type_of(content: bytes) -> str:
+    """Return the type of a picture by its first bytes; "" for anything else."""
+    found = (name for name, beginnings in PICTURE_MAGIC.items() if content.startswith(beginnings))
+    return next(found, "")
+
+
+def data_url(media_type: str, content: bytes) -> str:
+    return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+
+
+def _checked_address(url: str, where: str) -> str:
+    """Return a web address. Raises InvalidField for any other, and for one in the model server's network."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        raise invalid(NO_URL, where) from None
+    if parts.scheme not in ("http", "https") or not _is_public(host) or len(url) > MAX_ADDRESS_CHARS:
+        raise invalid(NO_URL, where)
+    return url
+
+
+def _is_public(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        # A public name has a dot, and its last part is no number, as in old forms of addresses.
+        last = host.rpartition(".")[2]
+        return (
+            "." in host and last.isalpha() and last not in ("local", "localhost", "internal", "lan", "home")
+        )
 
 
 def check_pictures(messages: list[Object], model: LlmModel) -> None:
-    """Raise ModelCannotSee, BadRequest or PayloadTooLarge if the model or one request cannot take them."""
+    """Raise ModelCannotSee, InvalidField or PayloadTooLarge if the model or its server cannot take them."""
     pictures = [each for message in messages for each in pictures_of(message)]
     if pictures and not model.vision:
         raise ModelCannotSee(_("This model can’t see pictures. Choose another model."))
-    _check_limits(pictures)
+    if not takes_all(model):
+        _check_for_cloudflare(pictures, messages)
 
 
-def _check_limits(pictures: Iterable[PromptPicture]) -> None:
-    sizes = [picture.size for picture in pictures]
-    if len(sizes) > MAX_PICTURES:
-        raise BadRequest(_("A request can have %(most)s pictures.") % {"most": MAX_PICTURES})
-    if sum(sizes) > MAX_PICTURE_BYTES:
+def _check_for_cloudflare(pictures: Iterable[PromptPicture], messages: list[Object]) -> None:
+    for index, message in enumerate(messages):
+        if any(not each.size for each in pictures_of(message)):
+            raise invalid(NOT_FETCHED, f"messages[{index}].content")
+    if sum(picture.size for picture in pictures) > MAX_PICTURE_BYTES:
         words = _("The pictures of a request can have %(most)s MB together.")
         raise PayloadTooLarge(words % {"most": MAX_PICTURE_BYTES // MEGABYTE})

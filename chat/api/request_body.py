@@ -1,39 +1,36 @@
-"""Parsing of a call's body, each field checked.
+"""Parsing of a call's body, each field checked: supported, passed on, or refused by name, never lost."""
 
-Unknown fields are ignored, as other servers of this API do. Documented fields are supported or rejected by
-name, except those without an effect on the reply, which are ignored.
-"""
-
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, UnreadablePostError
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.limits import MAX_BODY_BYTES
-from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, WHOLE
+from chat.upstream.catalog import LlmModel
 from chat.wire import strict_json
 
-from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice, within
-from .messages import MAX_TOOLS, messages_of
-from .unsupported_fields import refuse_unsupported
+from .messages import messages_of
+from .passed_fields import NEVER, passed_on
+from .refusals import MISSING, Object, check, invalid, unsupported
 
-# A slash may be escaped in JSON.
-DATA_URLS = re.compile(
-    rb"data:[A-Za-z0-9.+-]{1,100}\\?/[A-Za-z0-9.+-]{1,100};base64,[A-Za-z0-9+/=\\]+"
-    rb'|"image"\s{0,9}:\s{0,9}(?:"[A-Za-z0-9+/=\\]+"|\[[0-9,\s]+\])'  # see classic_image.py
-)
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
-OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
-RESPONSE_FORMAT_TYPES = ("text", "json_object", "json_schema")
-TOOL_CHOICES = ("none", "auto", "required", "any")
-MAX_STOPS, MAX_STOP_CHARS = 16, 1_000
-REJECT_IF_BUSY = "rejectIfBusy"  # https://developers.cloudflare.com/workers-ai/features/reject-if-busy/
-MAX_QUOTED_CHARS = 100  # of an unknown field's name in the error
+WHOLE_NUMBERS = ("max_tokens", "max_completion_tokens", "n", "top_k", "seed")
+LIMITS = ("max_completion_tokens", "max_tokens")
+# Fields that are passed on as they are.
+PLAIN_PARAMETERS = (
+    "temperature", "top_p", "frequency_penalty", "presence_penalty", "repetition_penalty", "top_k", "seed",
+    "response_format", "logit_bias", "chat_template_kwargs", "reasoning_effort", "stop",
+)  # fmt: skip
+NO_TOP_K = (0, -1)  # of vLLM and llama.cpp
+REJECT_IF_BUSY = "rejectIfBusy"
+NEEDS_TOOLS = gettext_noop("“%(name)s” requires “tools”.")
+ONE_REPLY = gettext_noop("Only one reply per request is supported: “%(name)s” must be 1.")
+NEEDS_PROMPT = gettext_noop("“%(name)s” can only be used with “prompt”.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +56,12 @@ def parse_body(request: HttpRequest) -> Object:
     Raises BadRequest and PayloadTooLarge.
     """
     try:
-        body = _large_body(request) if UPLOAD in getattr(request, "scope", {}) else request.body
+        body = request.read() if UPLOAD in getattr(request, "scope", {}) else request.body
         sent = strict_json.loads(body)
     except RequestDataTooBig as error:
-        raise PayloadTooLarge(_("The request is larger than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(
+            _("The request is larger than %(most)s MiB. Send less.") % {"most": settings.API_MAX_BODY_MB}
+        ) from error
     except UnreadablePostError as error:
         raise BadRequest(_("The request ended before it was complete.")) from error
     except strict_json.InvalidJSON as error:
@@ -72,97 +71,75 @@ def parse_body(request: HttpRequest) -> Object:
     return sent
 
 
-def _large_body(request: HttpRequest) -> bytes:
-    """Read a body that may be large because of its files. Raises RequestDataTooBig for one without."""
-    body = request.read()
-    if len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body)) > MAX_BODY_BYTES:
-        raise RequestDataTooBig("the rest is larger than a request without files may be")
-    return body
+def parse_params(sent: Object, model: LlmModel) -> CompletionParams:
+    """Return the checked fields of a call to the model. Raises InvalidField."""
+    from .bodies import Run  # not at the top: see `check`
 
-
-def parse_params(sent: Object) -> CompletionParams:
-    """Return the checked fields. Raises BadRequest."""
-    if get_field(sent, "n", (int,), 1) != 1:
-        raise BadRequest(_("Only one reply per request is supported: “n” must be 1."))
-    refuse_unsupported(sent)
-    options = get_field(sent, "stream_options", (dict,), {})
+    fields = _forgiven(sent)
+    check(fields, Run)
+    if fields.get("n", 1) != 1:
+        raise invalid(ONE_REPLY, "n", "unsupported_value")
+    own = {*Run.__struct_fields__, "model"} - NEVER.keys()
+    passed = passed_on({name: value for name, value in fields.items() if name not in own}, model)
+    options = fields.get("stream_options", {})
+    if lost := next((name for name, value in options.items() if value and name != "include_usage"), ""):
+        raise unsupported(f"stream_options.{lost}")
+    if fields.get("raw") and fields.get("prompt") is None:
+        raise invalid(NEEDS_PROMPT, "raw")
     return CompletionParams(
-        messages_of(sent),
-        stream=get_field(sent, "stream", (bool,), False),
-        include_usage=get_field(options, "include_usage", (bool,), False),
-        max_tokens=_max_tokens(sent),
-        raw=_raw(sent),
-        lora=plain_text("lora", get_field(sent, "lora", (str,), "")),
-        parameters=dict(_parameters(sent)),
+        messages_of(fields),
+        stream=fields.get("stream", False),
+        include_usage=bool(options.get("include_usage")),
+        max_tokens=next((fields[name] for name in LIMITS if name in fields), None),
+        raw=fields.get("raw", False),
+        lora=fields.get("lora", ""),
+        parameters=dict(_parameters(fields)) | passed,
     )
 
 
-def _raw(sent: Object) -> bool:
-    raw: bool = get_field(sent, "raw", (bool,), False)
-    if raw and sent.get("prompt") is None:
-        raise BadRequest(_("“raw” can only be used with “prompt”."))
-    return raw
+def _forgiven(sent: Object) -> Object:
+    """Return the fields without null and what other servers understand as missing.
+
+    OpenAI's own server takes 100.0 for a whole number; llama.cpp's clients write -1 for no limit; an empty
+    `stop` stops at nothing, and is refused by some servers.
+    """
+    fields = {name: value for name, value in sent.items() if value is not None}
+    for name in WHOLE_NUMBERS:
+        if isinstance(fields.get(name), float) and fields[name].is_integer():
+            fields[name] = int(fields[name])
+    for name in LIMITS:
+        if isinstance(fields.get(name), int) and fields[name] < 0:
+            del fields[name]
+    if fields.get("top_k") in NO_TOP_K and not isinstance(fields["top_k"], bool):
+        del fields["top_k"]
+    if isinstance(fields.get("stop"), list):
+        fields["stop"] = [each for each in fields["stop"] if each not in ("", None)]
+    for name in ("stop", "tools", "logit_bias", "chat_template_kwargs", "response_format", "lora"):
+        if fields.get(name) in ("", [], {}):
+            del fields[name]
+    return fields
 
 
-def _max_tokens(sent: Object) -> int | None:
-    for name in ("max_completion_tokens", "max_tokens"):
-        if (most := get_field(sent, name, (int,))) is not None:
-            return int(within(name, most, 1, MAX_TOKENS))
-    return None
-
-
-def _parameters(sent: Object) -> Iterator[tuple[str, Any]]:
-    for name, parameter in API_NUMBERS.items():
-        types = (int,) if parameter.kind == WHOLE else (int, float)
-        if (number := get_field(sent, name, types)) is not None:
-            yield name, within(name, number, parameter.minimum, parameter.maximum)
-    yield from _objects_of(sent)
-    yield from _tools(sent)
-    if (effort := get_field(sent, "reasoning_effort", (str,))) is not None:
-        yield "reasoning_effort", plain_text("reasoning_effort", effort)
-    if (stop := get_field(sent, "stop", (str, list))) is not None:
-        _check_stop([stop] if isinstance(stop, str) else stop)
-        yield "stop", stop
-
-
-def _check_stop(stops: list[Any]) -> None:
-    short = all(isinstance(stop, str) and len(stop) <= MAX_STOP_CHARS for stop in stops)
-    if len(stops) > MAX_STOPS or not short:
-        raise BadRequest(_("“%(name)s” must be a string or a short list of strings.") % {"name": "stop"})
-
-
-def _objects_of(sent: Object) -> Iterator[tuple[str, Any]]:
-    for name in OBJECTS:
-        if value := get_field(sent, name, (dict,)):
-            if name == "response_format":
-                _check_format(value)
-            yield name, value
-    options = get_field(sent, "options", (dict,), {})
-    if unknown := sorted(options.keys() - {REJECT_IF_BUSY}):
-        raise BadRequest(
-            _("“%(name)s” is not supported.") % {"name": f"options.{unknown[0][:MAX_QUOTED_CHARS]}"}
-        )
-    if get_field(options, REJECT_IF_BUSY, (bool,), False):
+def _parameters(fields: Object) -> Iterator[tuple[str, Any]]:
+    for name in PLAIN_PARAMETERS:
+        if name in fields:
+            yield name, fields[name]
+    wanted = fields.get("response_format", {})
+    if wanted.get("type") == "json_schema" and wanted.get("json_schema") is None:
+        raise invalid(MISSING, "response_format.json_schema", "missing_required_parameter")
+    if fields.get("options", {}).get(REJECT_IF_BUSY):
         yield "options", {REJECT_IF_BUSY: True}
+    yield from _tools(fields)
 
 
-def _check_format(wanted: Object) -> None:
-    if wanted.get("type") not in RESPONSE_FORMAT_TYPES:
-        refuse_choice("response_format.type", RESPONSE_FORMAT_TYPES)
-    if wanted["type"] == "json_schema" and not isinstance(wanted.get("json_schema"), dict):
-        raise BadRequest(_("“%(name)s” must be an object.") % {"name": "response_format.json_schema"})
-
-
-def _tools(sent: Object) -> Iterator[tuple[str, Any]]:
-    choice = get_field(sent, "tool_choice", (str, dict))
-    if isinstance(choice, str) and choice not in TOOL_CHOICES:
-        refuse_choice("tool_choice", TOOL_CHOICES)
-    if not (tools := get_objects(sent, "tools", MAX_TOOLS)):
+def _tools(fields: Object) -> Iterator[tuple[str, Any]]:
+    choice = fields.get("tool_choice")
+    if "tools" not in fields:
         if choice not in (None, "none", "auto"):
-            raise BadRequest(_("“tool_choice” requires “tools”."))
+            raise invalid(NEEDS_TOOLS, "tool_choice")
         return
-    yield "tools", tools
+    yield "tools", fields["tools"]
     if choice is not None:
         yield "tool_choice", "required" if choice == "any" else choice
-    if (parallel := get_field(sent, "parallel_tool_calls", (bool,))) is not None:
-        yield "parallel_tool_calls", parallel
+    if "parallel_tool_calls" in fields:
+        yield "parallel_tool_calls", fields["parallel_tool_calls"]

@@ -8,10 +8,8 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext as _
 
 from chat.engine.generation.api_calls import ActiveCall
-from chat.exceptions import BadRequest
 from chat.models import Call
 from chat.wire import sse
 from chat.wire.delta import Delta
@@ -20,8 +18,8 @@ from .call_stream import stream_reply
 from .calls import BodyReader, start_call
 from .classic_image import with_image
 from .errors import ApiError
-from .field_checks import Object
 from .openai import completion, usage_of
+from .refusals import WRONG_TYPE, Object, invalid
 from .request_body import CompletionParams
 from .response_headers import NEURONS_HEADER, call_headers
 from .responses import api_view, json_response, read_reply
@@ -66,7 +64,7 @@ async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
 def _read_input(sent: Object) -> tuple[object, Object]:
     fields = sent.get("input")
     if not isinstance(fields, dict):
-        raise BadRequest(_("“%(name)s” has the wrong type.") % {"name": "input"})
+        raise invalid(WRONG_TYPE, "input", "invalid_type")
     return sent.get("model"), {"gateway": sent.get("gateway")} | with_image(fields)
 
 

@@ -182,21 +182,6 @@ CHOSEN_PARAMETERS: Mapping[str, Parameter] = {
     )
 }
 
-# The numbers that an API client may send, each with the widest range of any server. A model's own
-# narrower range is checked by its server, which says so.
-API_NUMBERS: Mapping[str, Parameter] = {
-    parameter.name: parameter
-    for parameter in (
-        CHOSEN_PARAMETERS["temperature"],
-        Parameter("top_p", NUMBER, 0, 2),
-        FREQUENCY,
-        PRESENCE,
-        CHOSEN_PARAMETERS["repetition_penalty"],
-        Parameter("top_k", WHOLE, 1, 10_000),
-        Parameter("seed", WHOLE, -(2**63), 2**63 - 1),
-    )
-}
-
 
 @cache
 def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:

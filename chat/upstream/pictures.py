@@ -28,8 +28,9 @@ PromptMessage = dict[str, Any]
 class PromptPicture:
     """A picture of a message: `width` and `height` in pixels, 0 if unknown; `size` in bytes.
 
-    `key` finds its bytes in the storage. A picture of an API request has its data URL in `url` instead.
-    `label` stands for the picture where it cannot be sent.
+    `key` finds its bytes in the storage. A picture of an API request has in `url` its data URL instead, or an
+    address with a `size` of 0, and the `detail` that it asks for. `label` stands for the picture where it
+    cannot be sent.
     """
 
     media_type: str
@@ -39,6 +40,7 @@ class PromptPicture:
     label: str = ""
     key: str = ""
     url: str = ""
+    detail: str = ""
 
     @property
     def tokens(self) -> int:
@@ -79,6 +81,11 @@ def pictures_of(message: PromptMessage) -> Iterator[PromptPicture]:
 
 def has_pictures(messages: list[PromptMessage]) -> bool:
     return any("parts" in message for message in messages)
+
+
+def has_addresses(messages: list[PromptMessage]) -> bool:
+    """Return True if the server of the model has to fetch a picture."""
+    return any(picture.url and not picture.size for message in messages for picture in pictures_of(message))
 
 
 def admit(messages: list[PromptMessage], model: LlmModel) -> list[PromptMessage]:
@@ -144,7 +151,8 @@ def _openai_part(part: Part, found: Mapping[str, bytes]) -> dict[str, Any]:
     if isinstance(part, PromptPicture):
         url = part.url or (_data_url(part.media_type, found[part.key]) if part.key in found else "")
         if url:
-            return {"type": "image_url", "image_url": {"url": url}}
+            shown = {"url": url, "detail": part.detail} if part.detail else {"url": url}
+            return {"type": "image_url", "image_url": shown}
         part = part.as_text
     return {"type": "text", "text": part}
 

@@ -12,18 +12,18 @@ from django.conf import settings
 from chat.api.auth import secret_of
 from chat.attachments import receiving
 from chat.db import run_in_db
-from chat.limits import MAX_BODY_BYTES
+from chat.limits import MAX_BODY_BYTES, MEBIBYTE
 from chat.models import ApiKey
 from chat.transfer import uploads
-from chat.upstream.pictures import MAX_PICTURE_BYTES
 from chatsite.server.early_errors import error_body
 
 JSON_HEADERS = {b"Content-Type": b"application/json"}
 TEXT_HEADERS = {b"Content-Type": b"text/plain; charset=utf-8"}
 IMPORT_PAGE = "/settings/data/?problem="
-MAX_CALL_BYTES = MAX_BODY_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
 CALLS_AT_ONCE = 4  # of one API key
-API_PATHS = re.compile(rb"/v1/chat/completions(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?")
+API_PATHS = re.compile(
+    rb"(/v1|/client/v4/accounts/[^/?]+/ai/v1)/chat/completions/?(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?"
+)
 FILES_AT_ONCE = 8  # of one session
 
 
@@ -70,7 +70,7 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
     """
     if upload := uploads.body_limit(method, uri):
         return _import(*upload)
-    if length > MAX_BODY_BYTES and settings.ATTACHMENTS and method == b"POST" and API_PATHS.match(uri):
+    if length > MAX_BODY_BYTES and method == b"POST" and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
     if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != receiving.UPLOAD_PATH:
         return None
@@ -108,13 +108,15 @@ def _attachments(session: str, limit: int, *, is_page: bool) -> LargeBody:
 
 
 def _call(authorization: str) -> LargeBody | None:
-    """Allow an API call with pictures, if it names a key."""
+    """Allow an API call with a long text or with files, if it names a key."""
     secret = secret_of(authorization)
     if not secret:
         return None
     large = Refusal(
         413,
-        error_body("too_long", 3006, "The request is too large. Send fewer or smaller files."),
+        error_body(
+            "too_long", 3006, f"The request is larger than {settings.API_MAX_BODY_MB} MiB. Send less."
+        ),
         JSON_HEADERS,
     )
     sentence = "Too many large requests are arriving at once. Wait a moment, then try again."
@@ -122,7 +124,8 @@ def _call(authorization: str) -> LargeBody | None:
         429, error_body("rate_limit_exceeded", 971, sentence), JSON_HEADERS | {b"Retry-After": b"5"}
     )
     check = partial(_check_key, secret)
-    return LargeBody(secret, MAX_CALL_BYTES, CALLS_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
+    limit = settings.API_MAX_BODY_MB * MEBIBYTE
+    return LargeBody(secret, limit, CALLS_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
 
 
 async def _check_key(secret: str) -> Refusal | None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient, override_settings
 
+from chat.api.gateway_options import GATEWAY_OPTIONS
 from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Call, User
@@ -102,6 +103,37 @@ async def test_a_cache_that_is_not_skipped_is_asked(engine: Engine) -> None:
     assert told == ["MISS", "HIT"]
 
 
+@pytest.mark.parametrize("in_body", [False, True])
+@pytest.mark.parametrize(
+    ("header", "value", "option", "sent_as"),
+    [
+        ("cf-aig-session-id", "s1", "s1", "s1"),
+        ("cf-aig-turn-id", "turn:7", "turn:7", "turn:7"),
+        ("cf-aig-no-session-affinity", "true", True, "true"),
+        (
+            "cf-aig-allowed-models",
+            "anthropic/*, openai/gpt-5",
+            ["anthropic/*", "openai/gpt-5"],
+            "anthropic/*,openai/gpt-5",
+        ),
+        ("cf-aig-allowed-providers", "anthropic,openai", ["anthropic", "openai"], "anthropic,openai"),
+        ("cf-aig-byok-alias", "team-a", "team-a", "team-a"),
+        ("cf-aig-zdr", "true", True, "true"),
+        ("cf-aig-no-wholesale", "false", False, "false"),
+        ("cf-aig-custom-cost", '{"per_token_in": 0.5}', {"per_token_in": 0.5}, '{"per_token_in": 0.5}'),
+    ],
+)
+async def test_headers_of_the_auto_router_and_of_keys_are_passed_on(
+    engine: Engine, fake: Fake, header: str, value: str, option: Any, sent_as: str, in_body: bool
+) -> None:
+    if in_body:
+        response = await ask({}, gateway={"id": "team", GATEWAY_OPTIONS[header][0]: option})
+    else:
+        response = await ask({ID: "team", header: value})
+    assert response.status_code == 200
+    assert sent(fake)[header] == (sent_as if in_body and sent_as else value)
+
+
 async def test_a_cache_key_is_the_persons_own(engine: Engine, fake: Fake) -> None:
     await ask({ID: "team", "cf-aig-cache-key": "mine"})
     assert len(sent(fake)["cf-aig-cache-key"]) == 64
@@ -139,9 +171,18 @@ WRONG = [
     ({ID: "team", "cf-aig-metadata": '{"cf.user_id": "x"}'}, {}, "cf-aig-metadata"),
     ({ID: "team", "cf-aig-authorization": "Bearer x"}, {}, "cf-aig-authorization"),
     ({ID: "team", "cf-aig-custom-cost": "{}"}, {}, "cf-aig-custom-cost"),
+    ({ID: "team", "cf-aig-custom-cost": '{"per_token_in": -1}'}, {}, "cf-aig-custom-cost"),
+    ({ID: "team", "cf-aig-custom-cost": '{"free": 1}'}, {}, "cf-aig-custom-cost"),
+    ({ID: "team", "cf-aig-session-id": "two words"}, {}, "cf-aig-session-id"),
+    ({ID: "team", "cf-aig-turn-id": "x" * 201}, {}, "cf-aig-turn-id"),
+    ({ID: "team", "cf-aig-no-session-affinity": "maybe"}, {}, "cf-aig-no-session-affinity"),
+    ({ID: "team", "cf-aig-allowed-models": "a/b, <c>"}, {}, "cf-aig-allowed-models"),
+    ({ID: "team", "cf-aig-allowed-providers": ""}, {}, "cf-aig-allowed-providers"),
+    ({ID: "team", "cf-aig-zdr": "1"}, {}, "cf-aig-zdr"),
+    ({ID: "team", "cf-aig-byok-alias": "../x"}, {}, "cf-aig-byok-alias"),
     ({"cf-aig-skip-cache": "true"}, {}, "gateway.id"),
     ({}, {"gateway": 7}, "gateway"),
-    ({}, {"gateway": {"id": "team", "retries": []}}, "retries"),
+    ({}, {"gateway": {"id": "team", "retries": []}}, "gateway.retries"),
     ({}, {"gateway": {"id": 7.5}}, "gateway.id"),
     ({}, {"gateway": {"id": "team", "somehow": 1}}, "gateway.somehow"),
     ({}, {"gateway": {"id": "team", "backoff": ["linear"]}}, "gateway.backoff"),
@@ -155,7 +196,7 @@ async def test_options_unknown_to_gateways_are_refused_by_name(
     calls = len(fake.calls)
     response = await ask(headers, **body)
     error = response.json()["error"]
-    assert (response.status_code, error["code"]) == (400, "malformed")
+    assert (response.status_code, error["param"]) == (400, name)
     assert f"“{name}”" in error["message"]
     assert len(fake.calls) == calls
 

@@ -104,7 +104,7 @@ def test_shape_of_the_responses_api_is_understood(alices: Program, fake: Fake) -
         shown("https://example.org/cat.jpg"),
         shown("data:image/svg+xml;base64,PHN2Zz4="),
         shown("data:image/jpeg;base64,!!!!"),
-        shown("data:image/png;base64," + base64.b64encode(pictures.jpeg()).decode()),
+        shown("data:image/png;base64," + base64.b64encode(b"%PDF-1.7").decode()),
         {"type": "image_url"},
         {"type": "image_url", "image_url": {"url": 7}},
         {"type": "audio", "audio": "x"},
@@ -131,8 +131,8 @@ def test_only_users_show_pictures(alices: Program, role: str) -> None:
     assert alices.client.post(CHAT, json=call_body).status_code == 400
 
 
-def test_number_and_size_have_limits(alices: Program) -> None:
-    assert alices.client.post(CHAT, json=body(*[shown(JPEG)] * 9)).status_code == 400
+def test_size_has_a_limit(alices: Program) -> None:
+    assert alices.client.post(CHAT, json=body(*[shown(JPEG)] * 9)).status_code == 200
     response = alices.client.post(CHAT, json=body(shown(padded(7_100_000))))
     assert code(response) == (413, "too_long")
     response = alices.client.post(CHAT, json=body(*[shown(padded(4_000_000))] * 2))
@@ -143,11 +143,6 @@ def test_large_pictures_arrive_whole(alices: Program, fake: Fake) -> None:
     response = alices.client.post(CHAT, json=body(text("Well?"), shown(padded(6_900_000))))
     assert "I see 1 picture" in response.json()["choices"][0]["message"]["content"]
     assert len(fake.calls[-1]["body"]["messages"][0]["content"][1]["image_url"]["url"]) > 9_000_000
-
-
-def test_long_text_is_refused_as_before(alices: Program) -> None:
-    response = alices.client.post(CHAT, json=body(text("word " * 300_000)))
-    assert code(response) == (413, "too_long")
 
 
 def test_stranger_cannot_send_a_large_body(server: Server) -> None:

@@ -112,7 +112,7 @@ def test_json_and_tool_calls_are_objects(alices: Program) -> None:
         ({"prompt": "x", "lora": "nobody-made-it"}, CLASSIC, 400, 5006),
         ({"prompt": "x", "lora": "cf-public-magicoder"}, MODEL, 400, 5006),
         ({"text": ["an embedding"]}, "@cf/baai/bge-m3", 400, 5007),
-        ({"prompt": "x" * 1_100_000}, MODEL, 413, 3006),
+        ({"prompt": "x" * 17_000_000}, MODEL, 413, 3006),
         ({"prompt": "x"}, "@cf/none/such", 400, 5007),
         ({"prompt": "x"}, "two%0Alines", 400, 5007),
         ({"prompt": "fake: status code=3036"}, MODEL, 429, 3036),

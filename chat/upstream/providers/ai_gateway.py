@@ -11,10 +11,12 @@ from itertools import islice
 from typing import Any
 
 from chat.upstream.chat_request import ChatRequest
+from chat.upstream.provider import Provider
 from chat.wire import sse
 
 GATEWAY_ID, SKIP_CACHE, CACHE_TTL = "cf-aig-gateway-id", "cf-aig-skip-cache", "cf-aig-cache-ttl"
 CACHE_KEY, METADATA = "cf-aig-cache-key", "cf-aig-metadata"
+SESSION_ID = "cf-aig-session-id"
 MAX_METADATA_ENTRIES = 5  # metadata entries that the gateway keeps; it drops the rest
 MILLION = 1_000_000
 
@@ -49,9 +51,12 @@ def headers(gateway: Gateway, request: ChatRequest, body: dict[str, Any]) -> dic
     """Return the gateway's headers for one request.
 
     The only values that a client chose are the gateway options of an API request whose key may set them. They
-    were validated when the request was parsed.
+    were validated when the request was parsed. The session, a conversation's pseudonym, keeps the Auto Router
+    with one model for a turn, and so with its prompt cache.
     """
     sent = dict(_fixed(gateway))
+    if request.model.host is Provider.GATEWAY and "conversation" in request.metadata:
+        sent[SESSION_ID] = request.session_affinity
     if request.skip_cache:
         sent[SKIP_CACHE] = "true"
     if gateway.metadata and request.metadata:

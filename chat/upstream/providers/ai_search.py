@@ -5,6 +5,7 @@ https://developers.cloudflare.com/ai-search/api/search/rest-api/
 
 from typing import Any
 
+from chat.upstream import history
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, gettext_noop
@@ -44,7 +45,8 @@ def search_request(account: Account, request: ChatRequest, *, stream: bool = Tru
     It takes the messages and options of the search, and no parameters of a model: these, the generation model
     and its gateway are set in the instance. A system prompt replaces the one that is set there.
     """
-    body: dict[str, Any] = {"messages": request.messages, "stream": stream}
+    messages = history.for_openai(request.messages, reasoning=False)
+    body: dict[str, Any] = {"messages": messages, "stream": stream}
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
     path = instance_path(account, request.model.id)
     return Request(f"{account.base_url}{path}/chat/completions", headers, body)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from chat.upstream import history
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, gettext_noop
 
@@ -65,14 +66,19 @@ def endpoint_request(endpoint: Endpoint, request: ChatRequest, *, stream: bool =
     """Build the request to the operator's server, without data of the Cloudflare account or of the user."""
     limit = "max_completion_tokens" if endpoint.host == OPENAI_HOST else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
-    return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(request, limit, stream=stream))
+    body = body_of(request, limit, stream=stream, provider=endpoint.host)
+    return Request(f"{endpoint.base_url}/chat/completions", headers, body)
 
 
-def body_of(request: ChatRequest, limit: str, *, stream: bool) -> dict[str, Any]:
-    """Return the request body; `limit` is the server's name for the field `max_tokens`."""
+def body_of(request: ChatRequest, limit: str, *, stream: bool, provider: str = "") -> dict[str, Any]:
+    """Return the request body; `limit` is the server's name for the field `max_tokens`.
+
+    `provider`: the server's host, by default the one that the model's id behind a gateway names.
+    """
+    provider = provider or request.model.id.partition("/")[0]
     body = {
         "model": request.model.id,
-        "messages": request.messages,
+        "messages": history.for_openai(request.messages, reasoning=history.reads_reasoning(provider)),
         limit: request.max_tokens,
         **request.parameters,
     }

@@ -167,6 +167,8 @@ class _Routing:
         for model in self.fallbacks:
             if shows_pictures and not model.vision:
                 continue  # it would answer a question about pictures without having seen them
+            if model.host is not self.request.model.host and pictures.has_addresses(self.request.messages):
+                continue  # its server may fetch none
             try:
                 fit = token_budget.fit(self.request.messages, model, self.request.max_tokens)
             except UpstreamError:

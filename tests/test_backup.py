@@ -156,9 +156,7 @@ alice.save()
 
 
 @pytest.mark.database
-def test_a_restore_opens_nothing_that_was_closed(
-    template: Template, tmp_path: Path
-) -> None:
+def test_a_restore_opens_nothing_that_was_closed(template: Template, tmp_path: Path) -> None:
     database, backup = template.copy(tmp_path), tmp_path / "site.zip"
     try:
         done(manage(tmp_path, database, "shell", "--no-imports", "-c", BEFORE))

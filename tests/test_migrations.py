@@ -234,6 +234,21 @@ def test_the_search_index_is_built_again_with_new_words(older: Older) -> None:
     assert [found.title for found in results.search(user.pk, parse("ol ", UTC)).results] == ["Øl"]
 
 
+@pytest.mark.database
+def test_documents_with_embeddings_are_not_embedded_again(older: Older) -> None:
+    apps = older("0059_search_symbols")
+    files = [apps.get_model("chat", "AttachmentFile").objects.create(sha256=f"{n:064}") for n in range(2)]
+    for file in files:
+        apps.get_model("chat", "Attachment").objects.create(
+            file=file, media_type="text/plain", name="a.txt", width=0, height=0, size=9, pages=1
+        )
+    apps.get_model("chat", "PassageVectors").objects.create(
+        file=files[0], media_type="text/plain", model=MODEL, start=0, count=1, vectors=b"x"
+    )
+    found = migrate("0060_embedded_documents").get_model("chat", "Attachment").objects.order_by("file")
+    assert [each.embedded for each in found] == [MODEL, ""]
+
+
 ADDED = {"run_by_state", "run_latest", "run_live_by_conversation_state"}
 REPLACED = {"run_by_status", "run_live_by_conversation", "chat_run_conversation_id_5adc132d"}
 

@@ -4,7 +4,8 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError, models
+from django.db import IntegrityError, models, transaction
+from django.db.models import Q
 
 from chat.db import write_lock
 from chat.models import Attachment, PassageVectors
@@ -34,18 +35,22 @@ class QuestionVector:
 
 
 def missing(document: Attachment, model: str, size: int) -> list[PassageBatch]:
-    """Return the batches of `size` passages that have no embeddings yet, the first passages last.
+    """Return the batches of `size` passages of a document that is not embedded, the first passages last.
 
-    So a document whose first passages have embeddings has all of them. Reads the document.
+    Also those that are stored: for another person, or of an attempt that was broken off. Reads the document.
     """
+    if not without([document], model):
+        return []
     texts = [one.text for page in all_pages([document])[key_of(document)] for one in split(page)]
-    stored = set(_rows(document, model).values_list("start", flat=True))
     starts = reversed(range(0, len(texts), size))
-    return [PassageBatch(document, at, tuple(texts[at : at + size])) for at in starts if at not in stored]
+    return [PassageBatch(document, at, tuple(texts[at : at + size])) for at in starts]
 
 
 def store(batch: PassageBatch, model: str, found: Sequence[Vector]) -> bool:
-    """Store the embeddings of a batch. Return False if the document was deleted meanwhile."""
+    """Store the embeddings of a batch; with those of the first passages, the document is embedded.
+
+    Return False if the document was deleted meanwhile.
+    """
     sha256, media_type = key_of(batch.document)
     row = PassageVectors(
         file_id=sha256,
@@ -56,19 +61,28 @@ def store(batch: PassageBatch, model: str, found: Sequence[Vector]) -> bool:
         vectors=b"".join(map(packed, found)),
     )
     try:
-        with write_lock():
+        with write_lock(), transaction.atomic():
             PassageVectors.objects.bulk_create([row], ignore_conflicts=True)
+            if batch.start == 0:
+                Attachment.objects.filter(_same(batch.document)).update(embedded=model)
     except IntegrityError:
         return False
     return True
 
 
 def without(documents: Sequence[Attachment], model: str) -> list[Attachment]:
-    """Return the documents that lack embeddings. One query."""
-    keys = [key_of(each) for each in documents]
-    rows = PassageVectors.objects.filter(model=model, file__in=[sha256 for sha256, _type in keys], start=0)
-    having = set(rows.values_list("file_id", "media_type"))
-    return [each for each in documents if key_of(each) not in having]
+    """Return the documents that are not embedded: none of their owner's with the same text is. One query."""
+    wanted = Q(pk__in=())
+    for each in documents:
+        wanted |= _same(each)
+    rows = Attachment.objects.filter(wanted, embedded=model)
+    having = set(rows.values_list("owner_id", "file_id", "media_type"))
+    return [each for each in documents if (each.owner_id, *key_of(each)) not in having]
+
+
+def _same(document: Attachment) -> Q:
+    sha256, media_type = key_of(document)
+    return Q(owner=document.owner_id, file=sha256, media_type=media_type)
 
 
 def compared(

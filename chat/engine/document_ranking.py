@@ -101,8 +101,8 @@ class DocumentRanking:
         return None
 
     def _add(self, person: int, document: Attachment) -> None:
-        known = {key_of(each) for _person, each in self._waiting}
-        if len(self._waiting) >= MAX_WAITING_DOCUMENTS or key_of(document) in known:
+        known = {(each.owner_id, *key_of(each)) for _person, each in self._waiting}
+        if len(self._waiting) >= MAX_WAITING_DOCUMENTS or (document.owner_id, *key_of(document)) in known:
             return
         self._waiting.append((person, document))
         if not len(self._tasks):

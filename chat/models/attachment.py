@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.limits import MAX_ALT_CHARS, MAX_FILE_NAME_CHARS
 
+MAX_EMBEDDING_MODEL_CHARS = 200
 MAX_MEDIA_TYPE_CHARS = 100
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
 
@@ -105,7 +106,8 @@ class Attachment(models.Model):
     encoded, of a document what was uploaded.
 
     A document has no width and height, and its text is in `DocumentPage`. `pages` is the number of its pages,
-    `tokens` an upper estimate of its whole text; both are 0 for a picture.
+    `tokens` an upper estimate of its whole text; both are 0 for a picture. `embedded` is the model whose
+    embeddings of its passages were computed for the owner.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -127,6 +129,9 @@ class Attachment(models.Model):
     size = models.PositiveIntegerField()
     pages = models.PositiveIntegerField(default=0, db_default=0)
     tokens = models.PositiveIntegerField(default=0, db_default=0)
+    embedded = models.CharField(
+        max_length=MAX_EMBEDDING_MODEL_CHARS, default="", db_default="", editable=False
+    )
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = AttachmentQuerySet.as_manager()

@@ -2,16 +2,15 @@
 
 from django.db import models
 
-from .attachment import MAX_MEDIA_TYPE_CHARS, AttachmentFile
-
-MAX_EMBEDDING_MODEL_CHARS = 200
+from .attachment import MAX_EMBEDDING_MODEL_CHARS, MAX_MEDIA_TYPE_CHARS, AttachmentFile
 
 
 class PassageVectors(models.Model):
     """The embeddings, by `model`, of `count` consecutive passages of a document from number `start` on.
 
-    Documents with the same file and type share them, and they are deleted with the file. `vectors` is written
-    by `chat/documents/vectors.py`.
+    Documents with the same file and type share them, and they are deleted with the file. So that nobody can
+    tell by the time whether another person has a file, those of one's own documents are computed again (see
+    `Attachment.embedded`). `vectors` is written by `chat/documents/vectors.py`.
     """
 
     file = models.ForeignKey(

@@ -127,8 +127,9 @@ def test_the_name_of_a_file_stands_in_no_prompt_outside_a_fence(
 
 def test_documents_have_numbers_by_which_their_names_are_found(alice: User, talk: Conversation) -> None:
     first = question(talk, "Compare.")
-    for name in ("a.txt", "b.txt"):
-        document(alice, [f"The text of {name}."], name, media_type="text/plain", message=first)
+    for position, name in enumerate(("a.txt", "b.txt")):
+        made = document(alice, [f"The text of {name}."], name, media_type="text/plain", message=first)
+        Attachment.objects.filter(pk=made.pk).update(position=position)
     text = told(built(prompt.rebuild_prompt, "", first.pk, LARGE))[0][1]
     assert re.findall(r"text of (document \d)\.", text) == ["document 1", "document 2"]
     assert re.findall(r"^(document \d: .*)$", text, re.M) == ["document 1: [a.txt]", "document 2: [b.txt]"]

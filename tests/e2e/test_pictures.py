@@ -360,9 +360,7 @@ def test_after_a_sign_in_again_the_picture_is_kept(
     expect(chat.notice).to_be_empty()
 
 
-def test_a_picture_is_back_after_leaving_a_lost_session(
-    window: Window, server: Server
-) -> None:
+def test_a_picture_is_back_after_leaving_a_lost_session(window: Window, server: Server) -> None:
     chat = Pictures.open(window, server, "erin")
     chat.add(DRAWING)
     session = [each for each in chat.page.context.cookies() if each["name"] == "sessionid"]

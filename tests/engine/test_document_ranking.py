@@ -236,6 +236,31 @@ def test_a_document_with_some_embeddings_counts_as_one_without(report: Attachmen
     assert best_passages.rank(wanted, question) != best_passages.rank(wanted)
 
 
+async def test_the_embeddings_of_others_save_no_call(alice: User, report: Attachment) -> None:
+    """Whether another person has the same bytes shows neither by calls nor by the time until they count."""
+    bob = await run_in_db(User.objects.create_user, "bob")
+    async with ranking() as (made, fake):
+        await made.rank(alice.pk, needed(report))
+        await until_embedded(made)
+        hers = texts(fake)
+        his = await run_in_db(copied, report, bob)
+        found = await made.rank(bob.pk, needed(his))
+        assert 50 not in pages(found)
+        await until_embedded(made)
+        assert texts(fake) == hers * 2
+        assert 50 in pages(await made.rank(bob.pk, needed(his)))
+        again = await run_in_db(copied, report, bob)
+        await made.rank(bob.pk, needed(again))
+        await until_embedded(made)
+        assert len(texts(fake)) == 2 * len(hers) + 2  # the two questions
+
+
+def copied(report: Attachment, owner: User) -> Attachment:
+    made = report.copy(owner_id=owner.pk, message_id=None, position=0)
+    made.save()
+    return made
+
+
 def test_embeddings_go_with_their_file(report: Attachment) -> None:
     [*_, last] = embeddings.missing(report, BGE, MAX_TEXTS)
     embedded(report)

@@ -236,7 +236,7 @@ def test_the_search_index_is_built_again_with_new_words(older: Older) -> None:
 
 @pytest.mark.database
 def test_documents_with_embeddings_are_not_embedded_again(older: Older) -> None:
-    apps = older("0059_search_symbols")
+    apps = older("0060_import_attempts")
     files = [apps.get_model("chat", "AttachmentFile").objects.create(sha256=f"{n:064}") for n in range(2)]
     for file in files:
         apps.get_model("chat", "Attachment").objects.create(
@@ -245,7 +245,7 @@ def test_documents_with_embeddings_are_not_embedded_again(older: Older) -> None:
     apps.get_model("chat", "PassageVectors").objects.create(
         file=files[0], media_type="text/plain", model=MODEL, start=0, count=1, vectors=b"x"
     )
-    found = migrate("0060_embedded_documents").get_model("chat", "Attachment").objects.order_by("file")
+    found = migrate("0061_embedded_documents").get_model("chat", "Attachment").objects.order_by("file")
     assert [each.embedded for each in found] == [MODEL, ""]
 
 

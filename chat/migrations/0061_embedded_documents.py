@@ -14,7 +14,7 @@ def mark(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0059_search_symbols'),
+        ('chat', '0060_import_attempts'),
     ]
 
     operations = [

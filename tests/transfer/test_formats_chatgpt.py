@@ -20,6 +20,8 @@ def reply(text: str, *references: Any, **about: Any) -> Any:
 
 
 ENTITY = mark("entity", '["city", "Holmby", "town"]')
+FILE = mark("filecite", "turn0file0", "L1-L3")
+NEWS = mark("navlist", "More", "turn0news1,turn0news2")
 CITE = mark("cite", "turn0search0")
 
 
@@ -31,7 +33,10 @@ CITE = mark("cite", "turn0search0")
         ('In \ue200entity["city","Holmby"]\ue201.', [], "In Holmby."),
         (f"In {mark('entity', 'broken [')}.", [], "In broken [."),
         (f"In {ENTITY}.", [{"matched_text": ENTITY, "type": "entity", "alt": "Holmby!"}], "In Holmby!."),
-        (f"In {ENTITY}.", [{"matched_text": ENTITY, "name": "H", "url": WEB}], f"In [H]({WEB})."),
+        (f"In {ENTITY}.", [{"matched_text": ENTITY, "name": "Holmby", "url": WEB}], f"In [Holmby]({WEB})."),
+        (f"In {ENTITY}.", [{"matched_text": ENTITY, "name": "It", "url": WEB}], f"In Holmby ([It]({WEB}))."),
+        (f"A {FILE}.", [{"matched_text": FILE, "type": "file", "name": "a.pdf"}], "A (a.pdf)."),
+        (NEWS, [{"matched_text": NEWS, "items": [{"title": "T", "url": WEB}]}], f"More ([T]({WEB}))"),
         (f"Read {mark('url', 'the [x]', WEB)}.", [], rf"Read [the \[x\]]({WEB})."),
         (f"Read {mark('url', 'this', 'javascript:x')}.", [], "Read this."),
         (f"Read {mark('url', 'this', WEB + '_(y)')}.", [], f"Read [this](<{WEB}_(y)>)."),
@@ -46,11 +51,11 @@ CITE = mark("cite", "turn0search0")
         (f"Buy {CITE}.", [{"matched_text": CITE, "alt": "[Kettle]()"}], "Buy Kettle."),
         (mark("products", '{"selections": [["turn0product1", "Pan"]], "tags": ["x"]}'), [], "Pan"),
         (
-            mark("products", "x"),
-            [{"matched_text": mark("products", "x"), "products": [{"title": "Pan", "url": WEB}]}],
+            mark("products", "turn0product1"),
+            [{"matched_text": mark("products", "turn0product1"), "products": [{"title": "Pan", "url": WEB}]}],
             f"([Pan]({WEB}))",
         ),
-        (mark("navlist", "Further reading", "turn0news1,turn0news2"), [], "Further reading"),
+        (NEWS, [], "More"),
         (mark("video", "A film", "turn0video0"), [], "A film"),
         (
             "Look: " + mark("image_group", '{"query": ["a hall", "a tower"]}'),
@@ -188,6 +193,12 @@ def test_what_a_turn_does_is_one_reply(
     assert texts(found) == ["Well?", "\n\n".join(filter(None, [text, "Done."]))]
     assert (last(found).reasoning, found.left_out) == (thoughts, left_out)
     assert (last(found).key, found.leaf) == (f"m{len(messages) + 1}",) * 2
+
+
+def test_older_instructions_are_in_the_metadata() -> None:
+    about = {"about_user_message": "I am Ann.", "about_model_message": "Be brief."}
+    system = chatgpt_message("system", "", user_context_message_data=about)
+    assert chatgpt(system, ASK, DONE).system == "I am Ann.\n\nBe brief."
 
 
 def test_what_a_stopped_turn_did_is_kept() -> None:

@@ -102,6 +102,11 @@ def test_parts_without_a_text_are_named() -> None:
     )
 
 
+def test_plugins_of_older_versions_are_kept_with_the_reasoning() -> None:
+    used = {"latest": "sum", "inputs": {"a": 1}, "outputs": "21", "loading": False}
+    assert last(librechat({"text": "Yes.", "plugin": used})).reasoning == CALLED
+
+
 SEARCH = {
     "type": "web_search",
     "web_search": {

@@ -94,6 +94,17 @@ def test_sources_are_kept_with_their_passages(source: Any, cited: list[Any], fie
     assert [(each.title, each.url, each.text, each.page) for each in found.citations] == cited
 
 
+def test_pages_that_were_opened_are_sources_and_suggestions_are_named() -> None:
+    status = {
+        "action": "web_search",
+        "urls": [WEB],
+        "items": [{"title": "T", "link": WEB}, {"link": f"{WEB}/o"}],
+    }
+    found = open_webui({"content": "So.", "statusHistory": [status], "followUps": ["Why?"], "error": "cut"})
+    assert sources(last(found)) == [("T", WEB, ""), (f"{WEB}/o", f"{WEB}/o", "")]
+    assert found.left_out == {"other": ["cut", "Why?"]}
+
+
 @pytest.mark.parametrize(
     ("file", "kept", "lost"),
     [

@@ -21,6 +21,7 @@ from .drafts import Draft, Drafts
 Raw = dict[str, Any]
 SHOWN_RECIPIENTS = ("", "all")  # recipients of messages that are shown; other recipients are tools
 CONTEXT = ("user_profile", "user_instructions")  # fields of the custom instructions
+OLDER_CONTEXT = ("about_user_message", "about_model_message")
 # Tools, by the first part of their names. What the search tools are sent and return is not shown by ChatGPT,
 # and some tools only confirm. The calls and results of any other tool are kept with the reasoning.
 CODE_TOOLS = {"python": "python", "python_user_visible": "python", "container": "bash"}
@@ -256,7 +257,9 @@ def _instructions(raw: Raw) -> list[str]:
     if content.get("content_type") == "user_editable_context":
         found = [foreign.text(content.get(name)) for name in CONTEXT]
     elif foreign.record(raw.get("author")).get("role") == "system":
+        older = foreign.record(foreign.record(raw.get("metadata")).get("user_context_message_data"))
         found = [foreign.text(part) for part in _parts(content)]
+        found += [foreign.text(older.get(name)) for name in OLDER_CONTEXT]
     else:
         found = []
     return [each for each in found if each.strip()]

@@ -90,6 +90,9 @@ class Draft:
         elif citation not in self._citations:
             self.leave_out("source", title)
 
+    def cites(self, url: str) -> bool:
+        return any(each.url == url for each in self._citations)
+
     def leave_out(self, kind: str, name: str) -> None:
         """Count what is not kept, for the end of the import."""
         self._drafts.left_out[kind].append(foreign.one_line(name)[:MAX_LOST_NAME_CHARS] or kind)

@@ -45,19 +45,19 @@ def first(value: dict[str, Any], fields: Iterable[str]) -> str:
 
 def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
     """Return the text with words and links for its marks, and add its sources. `about`: its metadata."""
-    known: dict[str, str] = {}
+    known: dict[str, tuple[str, str]] = {}  # of a mark: its alternative text, and links
     for reference in foreign.records(about.get("content_references")):
         cite(reference, draft)
-        known.setdefault(foreign.text(reference.get("matched_text")), _words_of(reference))
+        alternative = EMPTY_LINK.sub(r"\1", foreign.text(reference.get("alt")).strip())
+        known.setdefault(foreign.text(reference.get("matched_text")), (alternative, _links(reference)))
     for citation in foreign.records(about.get("citations")):
         source = foreign.record(citation.get("metadata"))
         extra = foreign.record(source.get("extra"))
         cite(source | {"snippet": extra.get("evidence_text")}, draft)
-        link = f"({_link(source)})" if _link(source) else ""
         start, end = citation.get("start_ix"), citation.get("end_ix")
         if isinstance(start, int) and isinstance(end, int):
-            known.setdefault(text[max(0, start) : max(0, end)].strip(), link)
-        known.setdefault(f"†{extra.get('cited_message_idx')}", link)
+            known.setdefault(text[max(0, start) : max(0, end)].strip(), ("", _link(source)))
+        known.setdefault(f"†{extra.get('cited_message_idx')}", ("", _link(source)))
     return MARK.sub(lambda mark: _shown(mark, known, draft), text)
 
 
@@ -73,37 +73,35 @@ def _listed(reference: dict[str, Any]) -> list[dict[str, Any]]:
     return found + [more for each in found for more in foreign.records(each.get("supporting_websites"))]
 
 
-def _words_of(reference: dict[str, Any]) -> str:
-    """Return the Markdown for a reference: its alternative text, or links to what it names."""
-    alternative = foreign.text(reference.get("alt")).strip()
-    if alternative:
-        return EMPTY_LINK.sub(r"\1", alternative)
-    links = dict.fromkeys(filter(None, map(_link, _listed(reference))))
-    return f"({', '.join(links)})" if links else _link(reference)
+def _links(reference: dict[str, Any]) -> str:
+    """Return links to what a reference lists, or to itself; only names where there are no addresses."""
+    return ", ".join(dict.fromkeys(filter(None, map(_link, _listed(reference))))) or _link(reference)
 
 
 def _link(reference: dict[str, Any]) -> str:
     return foreign.link(first(reference, NAMES), first(reference, ADDRESSES))
 
 
-def _shown(mark: re.Match[str], known: dict[str, str], draft: Draft) -> str:
-    """Return what stands for a mark: what its reference says, or else the words in it."""
+def _shown(mark: re.Match[str], known: dict[str, tuple[str, str]], draft: Draft) -> str:
+    """Return what stands for a mark: what its reference says, and the words in it."""
+    alternative, links = known.get(mark[0], ("", ""))
     if old := mark["old"]:
         number, *words = old.split("†")
-        shown = known.get(mark[0]) or known.get(f"†{number.partition(':')[0]}")
-        shown = shown or (f"({', '.join(plain)})" if (plain := _plain(words)) else f"[{number}]")
+        links = links or known.get(f"†{number.partition(':')[0]}", ("", ""))[1] or ", ".join(_plain(words))
+        shown = f"({links})" if links else f"[{number}]"
         return shown if mark.string[: mark.start()][-1:].isspace() else f" {shown}"
-    if known.get(mark[0]):
-        return known[mark[0]]
-    if (new := mark["new"] or mark["cut"]) is None:
-        return ""
+    new = mark["new"] or mark["cut"]
+    if alternative or new is None:
+        return alternative
     kind, arguments = _arguments(new)
-    shown = KINDS.get(kind, _joined)(arguments)
-    if kind == IMAGES:
-        draft.lose_file(shown or IMAGES)
-    elif not shown:
+    said = KINDS.get(kind, _joined)(arguments)
+    if kind == IMAGES and not links:
+        draft.lose_file(said or IMAGES)
+    elif not said and not links:
         draft.leave_out("source", new.replace(SEPARATOR, " "))
-    return shown
+    if not links:
+        return said
+    return links if said and said in links else f"{said} ({links})".lstrip()
 
 
 def _arguments(new: str) -> tuple[str, list[Any]]:

@@ -19,6 +19,7 @@ from .drafts import Draft, Drafts
 
 Raw = dict[str, Any]
 MAX_TAGS = 50
+SUGGESTIONS = ("followUps", "embeds")  # questions that are proposed, and pages of tools
 RATING_OF_NUMBER = {1: True, -1: False}
 
 
@@ -99,6 +100,12 @@ def _nodes(key: str, raw: Raw, drafts: Drafts) -> list[Node]:
         _executed(draft, each)
     for each in foreign.records(raw.get("sources")) + foreign.records(raw.get("citations")):
         _cite(draft, each)
+    for status in foreign.records(raw.get("statusHistory")):
+        _status(draft, status)
+    for name in SUGGESTIONS:
+        several = raw.get(name)
+        for each in several if isinstance(several, list) else ():
+            draft.leave_out("other", foreign.text_in(each))
     for each in foreign.records(raw.get("files")):
         _keep_file(draft, each)
     images = raw.get("images")
@@ -152,9 +159,11 @@ def _read_output(draft: Draft, raw: Raw) -> None:
         if has_elements or (kind == "message" and has_text):
             continue
         ITEMS.get(kind, _unknown)(draft, item)
-    error = raw.get("error")
+    error = foreign.text_in(raw.get("error"))
     if not draft.has_text:
-        draft.add(foreign.text_in(error))
+        draft.add(error)
+    elif error:
+        draft.leave_out("other", error)
 
 
 def _message(draft: Draft, item: Raw) -> None:
@@ -218,6 +227,16 @@ def _cite(draft: Draft, found: Raw) -> None:
         page = metadata.get("page")
         number = page + 1 if isinstance(page, int) and not isinstance(page, bool) and 0 <= page < 1e5 else 0
         draft.cite(title, url, foreign.text(passage), number)
+
+
+def _status(draft: Draft, status: Raw) -> None:
+    """Keep the pages that a search has opened, unless they are cited already."""
+    urls = status.get("urls")
+    found = [{"link": url} for url in urls] if isinstance(urls, list) else []
+    for each in [*foreign.records(status.get("items")), *found]:
+        url = foreign.address(each.get("link") or each.get("url"))
+        if url and not draft.cites(url):
+            draft.cite(foreign.text(each.get("title")), url)
 
 
 def _file(each: Raw) -> Raw:

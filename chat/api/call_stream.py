@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 class StreamFormat(Protocol):
     """A dialect's frames of one response, as bytes. Constant parts are encoded once, not for each token."""
 
-    def first(self) -> bytes:
-        """Return the frames before the first delta."""
+    def first(self, delta: Delta) -> bytes:
+        """Return the frames before the first delta, which is empty if there is none."""
 
     def delta(self, delta: Delta) -> bytes:
         """Return the frames of a delta."""
@@ -114,12 +114,14 @@ class CallFrames:
         try:
             async with aclosing(self._active_call.deltas()) as deltas:
                 async for delta in deltas:
-                    self._put(encoder.delta(delta) if has_begun else encoder.first() + encoder.delta(delta))
+                    first = b"" if has_begun else encoder.first(delta)
+                    self._put(first + encoder.delta(delta))
                     has_begun = True
                     if self._size > MAX_WAITING_BYTES:
                         self._resume = self._loop.create_future()
                         await self._resume
-            self._put((b"" if has_begun else encoder.first()) + encoder.last() + sse.DONE, finished=True)
+            first = b"" if has_begun else encoder.first(Delta())
+            self._put(first + encoder.last() + sse.DONE, finished=True)
         except (UpstreamError, CallAborted) as error:
             self._refusal = None if has_begun else error
             self._put(encoder.error(error_of(error)), finished=True)

@@ -133,14 +133,15 @@ class OpenAIChunks:
         self._text, self._end = self._skeleton("content")
         self._reasoning, _end = self._skeleton("reasoning_content")
 
-    def first(self) -> bytes:
+    def first(self, delta: Delta) -> bytes:
         """Return the first chunk, with the passages of AI Search.
 
         They are no event of their own, as they are in Cloudflare's stream: OpenAI's clients take each event
-        for a chunk.
+        for a chunk. A reply that begins with tool calls or a refusal has no content, until there is a text.
         """
         chunks = self._active_call.chunks
-        return self._chunk({"role": "assistant", "content": ""}, more={"chunks": chunks} if chunks else {})
+        begun = {"role": "assistant", "content": None if delta.tool_calls or delta.refusal else ""}
+        return self._chunk(begun, more={"chunks": chunks} if chunks else {})
 
     def delta(self, delta: Delta) -> bytes:
         frames = self._reasoning + _json(delta.reasoning) + self._end if delta.reasoning else b""

@@ -105,7 +105,7 @@ class WorkersAIFrames:
     def __init__(self, active_call: ActiveCall) -> None:
         self._active_call = active_call
 
-    def first(self) -> bytes:
+    def first(self, delta: Delta) -> bytes:
         chunks = self._active_call.chunks
         return _frame({"response": "", "chunks": chunks}) if chunks else b""
 

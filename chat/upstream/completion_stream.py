@@ -262,14 +262,10 @@ class CompletionStream:
         decoder = self._decoder
         if decoder.failure is not None:
             raise decoder.failure
-        if decoder.ignored or decoder.skipped or decoder.odd_reason:
-            logger.info(
-                "the server of %s: finish reason “%s”, %d events that are no frames%s",
-                self.model.id,
-                decoder.odd_reason or decoder.finish_reason,
-                decoder.skipped,
-                ", and an error after its end" if decoder.ignored else "",
-            )
+        if decoder.ignored or decoder.odd_reason:
+            error = ", and an error after the end" if decoder.ignored else ""
+            reason = decoder.odd_reason or decoder.finish_reason
+            logger.info("the server of %s ended its reply with “%s”%s", self.model.id, reason, error)
         if self._received_first or not decoder.is_empty:
             return
         if self.streams and decoder.is_json:

@@ -5,7 +5,7 @@ from typing import Any
 
 from . import sse
 from .delta import Delta, merge
-from .finish_reasons import ERROR, LENGTH, STOP
+from .finish_reasons import ERROR, LENGTH, STOP, finish_reason
 from .frames import FrameError, FrameReader
 from .json_body import JsonDecoder
 from .passages import Source
@@ -78,9 +78,9 @@ class DeltaDecoder:
 
     @property
     def odd_reason(self) -> str:
-        """The server's own word for the finish reason, if it is another one."""
+        """The server's own word for the finish reason, if that is none of the known ones."""
         name = self._frames.named_reason
-        return name if name != self._frames.finish_reason else ""
+        return name if finish_reason(name) is None else ""
 
     @property
     def awaits_last_frames(self) -> bool:

@@ -69,6 +69,21 @@ async def odd_events(run: Run, data: str = "", delay: float = 0.0) -> None:
     await run.send(chain(odd_frames, frames.closing("stop", run.prompt_tokens, 2), [frames.DONE]), delay)
 
 
+def body_line(body: bytes, **options: object) -> str:
+    """The line of a question that has the fake send `body`, whatever it is."""
+    data = base64.b64encode(body).decode()
+    return " ".join(["fake: body", f"data={data}", *(f"{key}={value}" for key, value in options.items())])
+
+
+@scenario
+async def body(run: Run, data: str = "", label: str = "text/event-stream", size: int = 0) -> None:
+    """Any body in writes of `size` bytes (0: whole), under any label."""
+    raw = base64.b64decode(data)
+    run.connection.start(200, [("Content-Type", label), *run.headers])
+    await run.connection.drip((raw[at : at + size] for at in range(0, len(raw), size)) if size else [raw], 0)
+    run.connection.end()
+
+
 @scenario
 async def denies(run: Run, data: str = "", http: int = 400) -> None:
     """An error whose message is the text."""

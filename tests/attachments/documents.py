@@ -13,6 +13,13 @@ WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 SLIDE = "http://schemas.openxmlformats.org/presentationml/2006/main"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+WORD_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"
+WORD_SPACES = (
+    f'xmlns:w="{WORD}" xmlns:m="{MATH}" xmlns:r="{OFFICE}" xmlns:a="{DRAWING}" xmlns:wp="{WORD_DRAWING}"'
+    f' xmlns:mc="{COMPATIBILITY}" xmlns:v="urn:schemas-microsoft-com:vml"'
+)
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -84,13 +91,31 @@ def paragraph(text: str) -> str:
 def docx(*paragraphs: str, doctype: str = "", body: str = "", **more: bytes | str) -> bytes:
     """A text document. `body` is raw XML, `doctype` stands before the root, `more` holds further parts."""
     inside = body or "".join(map(paragraph, paragraphs))
-    document = f'<w:document xmlns:w="{WORD}"><w:body>{inside}</w:body></w:document>'
+    document = f"<w:document {WORD_SPACES}><w:body>{inside}</w:body></w:document>"
     parts: dict[str, bytes | str] = {
         "[Content_Types].xml": content_types(word__document="wordprocessingml.document.main"),
         "_rels/.rels": relations(("officeDocument", "word/document.xml")),
         "word/document.xml": f'<?xml version="1.0"?>{doctype}{document}',
     }
     return package({**parts, **{name.replace("__", "/"): part for name, part in more.items()}})
+
+
+def docx_with(body: str, links: tuple[str, ...] = (), **parts: str) -> bytes:
+    """A text document with further parts by kind ("numbering", "styles", "footnotes", …), each raw XML."""
+    more: dict[str, bytes | str] = {f"word/{kind}.xml": _part(kind, inside) for kind, inside in parts.items()}
+    each = [f'<Relationship Id="{kind}" Type="{OFFICE}/{kind}" Target="{kind}.xml"/>' for kind in parts] + [
+        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
+        for at, target in enumerate(links)
+    ]
+    more["word/_rels/document.xml.rels"] = (
+        f'<Relationships xmlns="{RELATIONS}">{"".join(each)}</Relationships>'
+    )
+    return docx(body=body, **{name.replace("/", "__"): part for name, part in more.items()})
+
+
+def _part(kind: str, inside: str) -> str:
+    root = {"header": "hdr", "footer": "ftr"}.get(kind, kind)
+    return f"<w:{root} {WORD_SPACES}>{inside}</w:{root}>"
 
 
 def xlsx(**sheets: list[list[str]]) -> bytes:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from .problem import Problem
+from .word import word_text
 
 Form = Literal["docx", "xlsx", "pptx", "doc", "xls", "ppt"]
 MAX_UNPACKED_BYTES = 300_000_000  # of all parts of an Office file together
@@ -42,6 +43,8 @@ def office_form(content: bytes) -> Form:
 
 def office_pages(content: bytes, form: Form) -> list[str]:
     """Return the Markdown of the sheets or the slides, or of the whole document."""
+    if form == "docx":
+        return [word_text(content)]
     import office_oxide
 
     with office_oxide.Document.from_bytes(content, form) as document:

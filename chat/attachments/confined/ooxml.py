@@ -1,0 +1,157 @@
+"""The parts of an Office file: their XML with short names, and how they refer to each other."""
+
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+# By the last words of a namespace, in which the transitional and the strict form agree.
+PREFIXES = {
+    "wordprocessingml/main": "w",
+    "wordprocessingml/2006/main": "w",
+    "officeDocument/math": "m",
+    "officeDocument/2006/math": "m",
+    "officeDocument/relationships": "r",
+    "officeDocument/2006/relationships": "r",
+    "drawingml/main": "a",
+    "drawingml/2006/main": "a",
+    "spreadsheetml/main": "x",
+    "spreadsheetml/2006/main": "x",
+    "presentationml/main": "p",
+    "presentationml/2006/main": "p",
+    "markup-compatibility/2006": "mc",
+    "drawingml/wordprocessingDrawing": "wp",
+    "drawingml/2006/wordprocessingDrawing": "wp",
+    "drawingml/2006/chart": "c",
+    "drawingml/chart": "c",
+    "drawingml/2006/diagram": "dgm",
+    "drawingml/diagram": "dgm",
+    "word/2010/wordprocessingShape": "wps",
+    "schemas-microsoft-com:vml": "v",
+    "office/word/2010/wordml": "w14",
+}
+# What careless programs write into XML, and Office reads: signs that are no mark-up, control characters.
+ILL_FORMED = re.compile(
+    rb"<(?![A-Za-z_/?!\x80-\xff])|&(?!#?[A-Za-z0-9]{1,31};)|[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:x0*[0-8bcef]|x1.|[0-8]);",
+    re.IGNORECASE,
+)
+OFF = ("0", "false", "off", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a part refers to. `kind`: the last word of its type. `target`: a part, or an address outside."""
+
+    kind: str
+    target: str
+
+
+@lru_cache(maxsize=4_096)
+def short(name: str) -> str:
+    """Return "w-p" for the name of an element with its namespace."""
+    namespace, _, local = name.rpartition("}")
+    prefix = next((prefix for end, prefix in PREFIXES.items() if namespace.endswith(end)), "")
+    return f"{prefix}-{local}" if prefix else local
+
+
+@lru_cache(maxsize=4_096)
+def short_attribute(name: str) -> str:
+    """Return the name of an attribute without its namespace, except for those that name a relation."""
+    found = short(name)
+    return found if found.startswith("r-") else name.rpartition("}")[2]
+
+
+def value(element: Element | None, default: str = "") -> str:
+    """Return the attribute `val`."""
+    return default if element is None else element.get("val", default)
+
+
+def is_on(element: Element | None) -> bool:
+    """Return True if a property is there and not switched off."""
+    return element is not None and element.get("val", "1").lower() not in OFF
+
+
+class Package:
+    """An Office file. Raises what `zipfile` and `ElementTree` raise for broken ones."""
+
+    def __init__(self, content: bytes) -> None:
+        self._archive = zipfile.ZipFile(io.BytesIO(content))
+        self._names = {name.lower().lstrip("/"): name for name in self._archive.namelist()}
+
+    def __contains__(self, part: str) -> bool:
+        return part.lower() in self._names
+
+    def root(self, part: str) -> Element:
+        """Return the root of a part, an empty element if there is none."""
+        try:
+            return self._last(part)
+        except ElementTree.ParseError:
+            return self._last(part, is_mended=True)
+
+    def _last(self, part: str, is_mended: bool = False) -> Element:
+        last = Element("none")
+        for _event, element in self._parsed(part, is_mended):
+            last = element
+        return last
+
+    def children(self, part: str, parent: str) -> Iterator[Element]:
+        """Return the children of the elements of this name, one at a time, which bounds the memory."""
+        done = 0
+        try:
+            for child in self._children(part, parent):
+                yield child
+                done += 1
+        except ElementTree.ParseError:
+            yield from islice(self._children(part, parent, is_mended=True), done, None)
+
+    def _children(self, part: str, parent: str, is_mended: bool = False) -> Iterator[Element]:
+        opened: list[Element] = []
+        for event, element in self._parsed(part, is_mended):
+            if event == "start":
+                opened.append(element)
+                continue
+            opened.pop()
+            if opened and opened[-1].tag == parent:
+                yield element
+                opened[-1].remove(element)
+
+    def relations(self, part: str) -> dict[str, Relation]:
+        """Return what a part refers to, by id."""
+        folder, name = posixpath.split(part)
+        root = self.root(f"{folder}/_rels/{name}.rels".lstrip("/"))
+        return {each.get("Id", ""): self._relation(each, folder) for each in root}
+
+    def main_part(self, default: str) -> str:
+        """Return the part with which the document begins."""
+        found = (each.target for each in self.relations("").values() if each.kind == "officeDocument")
+        return next((target for target in found if target in self), default)
+
+    def _relation(self, element: Element, folder: str) -> Relation:
+        kind, target = element.get("Type", "").rpartition("/")[2], element.get("Target", "")
+        if element.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+        return Relation(kind, target)
+
+    def _parsed(self, part: str, is_mended: bool = False) -> Iterator[tuple[str, Element]]:
+        """Return the starts and ends of elements; the root is last."""
+        if part not in self:
+            return
+        with self._archive.open(self._names[part.lower()]) as file:
+            source = io.BytesIO(ILL_FORMED.sub(_mended, file.read())) if is_mended else file
+            # Expat loads nothing from outside, and limits what entities grow to.
+            for event, element in ElementTree.iterparse(source, ("start", "end")):  # noqa: S314
+                if event == "start":
+                    element.tag = short(element.tag)
+                    for name in [each for each in element.attrib if each[0] == "{"]:
+                        element.set(short_attribute(name), element.attrib.pop(name))
+                yield event, element
+
+
+def _mended(found: re.Match[bytes]) -> bytes:
+    return {b"<": b"&lt;", b"&": b"&amp;"}.get(found[0], b"")

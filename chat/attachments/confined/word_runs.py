@@ -1,0 +1,268 @@
+"""The text of a Word paragraph: its runs, links, fields, equations, notes and pictures, as Markdown."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from .office_math import tex_of
+from .ooxml import Relation, is_on, value
+from .symbol_fonts import sign_of, text_in
+from .word_styles import Styles
+
+DELETED = (
+    "w-del",
+    "w-moveFrom",
+    "w-rt",
+    "w-pPr",
+    "w-rPr",
+    "w-sdtPr",
+    "w-delText",
+    "w-delInstrText",
+    "w-instrText",
+)
+HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?!\\)"?([^"\s]+)"?', re.IGNORECASE)
+SIGNS = {
+    "w-tab": "\t",
+    "w-ptab": "\t",
+    "w-cr": "\n",
+    "w-br": "\n",
+    "w-noBreakHyphen": "-",
+    "w-softHyphen": "",
+}
+RAISED = {"superscript": str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"),
+          "subscript": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")}  # fmt: skip
+CHECKED, UNCHECKED = "☒", "☐"
+DESCRIBED = ("wp-docPr", "v-shape")
+# In this order from outside to inside.
+STYLES = {"w-strike": "~~", "w-dstrike": "~~", "w-b": "**", "w-i": "*"}
+EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Notes:
+    """The notes that a text points to, in their order: "footnote", "endnote" or "comment", and their ids."""
+
+    found: list[tuple[str, str]] = field(default_factory=list)
+    commented: dict[str, str] = field(default_factory=dict)  # words, by the id of the comment
+
+    def mark(self, kind: str, identity: str) -> str:
+        """Return what stands at the place of a note."""
+        if (kind, identity) not in self.found:
+            self.found.append((kind, identity))
+        return f"[^{self.name(kind, identity)}]"
+
+    def name(self, kind: str, identity: str) -> str:
+        number = [each for each in self.found if each[0] == kind].index((kind, identity)) + 1
+        return f"{ {'footnote': '', 'endnote': 'e', 'comment': 'c'}[kind] }{number}"
+
+
+@dataclass(slots=True)
+class _Field:
+    """A field that has begun. `is_result`: after its instruction."""
+
+    instruction: str = ""
+    is_result: bool = False
+    start: int = 0  # of its result among the pieces
+    form: str = ""  # what a check box or a list of an old form shows
+
+
+Piece = tuple[str, tuple[str, ...]]  # a text, and its marks
+
+
+class Runs:
+    """The text of one paragraph. `boxes` takes the text of a text box."""
+
+    def __init__(
+        self, relations: dict[str, Relation], styles: Styles, notes: Notes, boxes: Callable[[Element], str]
+    ) -> None:
+        self._relations, self._styles, self._notes, self._boxes = relations, styles, notes, boxes
+        self._fields: list[_Field] = []
+        self._comments: dict[str, int] = {}
+
+    def text(self, paragraph: Element, style: str = "") -> str:
+        """Return the text of a paragraph. Fields and comments may go on in the next one."""
+        pieces: list[Piece] = []
+        self._hidden_style = self._styles.hidden(style)
+        for each in self._fields:
+            each.start = 0
+        self._comments = dict.fromkeys(self._comments, 0)
+        self._children(paragraph, pieces)
+        for identity, start in self._comments.items():
+            self._comment(identity, pieces[start:])
+        return joined(pieces)
+
+    def _children(self, element: Element, pieces: list[Piece]) -> None:
+        for child in element:
+            self._child(child, pieces)
+
+    def _child(self, child: Element, pieces: list[Piece]) -> None:
+        tag = child.tag
+        if tag in DELETED:
+            return
+        if tag == "w-r":
+            self._run(child, pieces)
+        elif tag == "w-hyperlink":
+            start = len(pieces)
+            self._children(child, pieces)
+            self._link(pieces, start, self._address(child))
+        elif tag == "m-oMath":
+            pieces.append((f"${tex_of(child)}$", ()))
+        elif tag == "m-oMathPara":
+            pieces += [(f"\n$${tex_of(each)}$$\n", ()) for each in child.iter("m-oMath")]
+        elif tag == "mc-AlternateContent":
+            self._children(alternative(child), pieces)
+        elif tag == "w-commentRangeStart":
+            self._comments[child.get("id", "")] = len(pieces)
+        elif tag == "w-commentRangeEnd" and child.get("id", "") in self._comments:
+            self._comment(child.get("id", ""), pieces[self._comments.pop(child.get("id", "")) :])
+        else:
+            self._children(child, pieces)
+
+    def _run(self, run: Element, pieces: list[Piece]) -> None:
+        properties = run.find("w-rPr")
+        hidden = self._is_hidden(properties)
+        marks = _marks(properties)
+        font = _font(properties)
+        for child in run:
+            if child.tag == "w-fldChar":
+                self._field(child, pieces)
+            elif child.tag == "w-instrText" and self._fields and not self._fields[-1].is_result:
+                self._fields[-1].instruction += child.text or ""
+            elif hidden or any(not each.is_result for each in self._fields):
+                continue
+            elif child.tag == "w-t":
+                pieces.append((text_in(child.text or "", font), marks))
+            else:
+                self._sign(child, pieces, marks)
+
+    def _sign(self, child: Element, pieces: list[Piece], marks: tuple[str, ...]) -> None:
+        tag = child.tag
+        if tag in SIGNS:
+            pieces.append((SIGNS[tag], ()))
+        elif tag == "w-sym":
+            code = child.get("char", "")
+            pieces.append((sign_of(int(code, 16), child.get("font", "")), marks))
+        elif tag == "w-ruby":
+            for base in child.findall("w-rubyBase"):
+                self._children(base, pieces)
+        elif tag in ("w-footnoteReference", "w-endnoteReference", "w-commentReference"):
+            kind = tag.removeprefix("w-").removesuffix("Reference")
+            pieces.append((self._notes.mark(kind, child.get("id", "")), ()))
+        elif tag in ("w-drawing", "w-pict", "w-object"):
+            pieces += [(f"\n{text}\n" if boxed else text, ()) for text, boxed in self._pictured(child)]
+        elif tag == "mc-AlternateContent":
+            for each in alternative(child):
+                self._sign(each, pieces, marks)
+
+    def _pictured(self, drawing: Element) -> Iterator[tuple[str, bool]]:
+        """Return the texts of a drawing, or what its author says of it, and whether they stand in a box."""
+        boxes = [each for each in drawing.iter() if each.tag == "w-txbxContent"]
+        for box in boxes:
+            yield self._boxes(box), True
+        said = (each.get("descr") or each.get("alt") for each in drawing.iter() if each.tag in DESCRIBED)
+        words = next(filter(None, said), "")
+        if words and not boxes:
+            yield f"[picture: {' '.join(words.split())}]", False
+        elif not boxes and any(each.tag in ("a-blip", "v-imagedata") for each in drawing.iter()):
+            yield "[picture]", False
+
+    def _field(self, mark: Element, pieces: list[Piece]) -> None:
+        kind = mark.get("fldCharType")
+        if kind == "begin":
+            self._fields.append(_Field(form=_form(mark.find("w-ffData"))))
+        elif self._fields and kind == "separate":
+            self._fields[-1].is_result, self._fields[-1].start = True, len(pieces)
+        elif self._fields and kind == "end":
+            ended = self._fields.pop()
+            if ended.form and not any(not each.is_result for each in self._fields):
+                del pieces[ended.start if ended.is_result else len(pieces) :]
+                pieces.append((ended.form, ()))
+            elif ended.is_result and (found := HYPERLINK.match(ended.instruction)):
+                self._link(pieces, ended.start, found[1])
+
+    def _link(self, pieces: list[Piece], start: int, address: str) -> None:
+        words = joined(pieces[start:])
+        if (address and words.strip() and "://" in address) or address.startswith("mailto:"):
+            bare = address.removeprefix("mailto:")
+            pieces[start:] = [(words if words.strip() in (address, bare) else f"[{words}]({address})", ())]
+
+    def _address(self, link: Element) -> str:
+        found = self._relations.get(link.get("r-id", ""))
+        anchor = link.get("anchor")
+        return f"{found.target}#{anchor}" if found and anchor else found.target if found else ""
+
+    def _comment(self, identity: str, pieces: list[Piece]) -> None:
+        words = " ".join("".join(text for text, _ in pieces).split())
+        self._notes.commented[identity] = f"{self._notes.commented.get(identity, '')} {words}".strip()
+
+    def _is_hidden(self, properties: Element | None) -> bool:
+        if properties is None:
+            return self._hidden_style
+        own = properties.find("w-vanish")
+        if own is not None:
+            return is_on(own)
+        return self._styles.hidden(value(properties.find("w-rStyle"))) or self._hidden_style
+
+
+def alternative(element: Element) -> Element:
+    """Return the content for programs of today, or what is there for older ones."""
+    found = element.find("mc-Choice")
+    fallback = element.find("mc-Fallback")
+    return found if found is not None else fallback if fallback is not None else Element("none")
+
+
+def joined(pieces: list[Piece]) -> str:
+    """Return texts in a row, each mark once around neighbours that share it."""
+    merged: list[list[str | tuple[str, ...]]] = []
+    for text, marks in pieces:
+        if merged and (merged[-1][1] == marks or not text.strip()) and "\n" not in text:
+            merged[-1][0] = str(merged[-1][0]) + text
+        else:
+            merged.append([text, marks])
+    return "".join(_marked(str(text), tuple(marks)) for text, marks in merged)
+
+
+def _marked(text: str, marks: tuple[str, ...]) -> str:
+    for mark in reversed(marks):
+        if mark in RAISED:
+            text = _raised(text, mark)
+        elif found := EDGES.fullmatch(text):
+            text = f"{found[1]}{mark}{found[2]}{mark}{found[3]}" if found[2] else text
+    return text
+
+
+def _raised(text: str, mark: str) -> str:
+    small = text.translate(RAISED[mark])
+    if not text.strip() or all(ord(each) in RAISED[mark] for each in text.strip()):
+        return small
+    name = mark[:3]
+    return f"<{name}>{text}</{name}>"
+
+
+def _marks(properties: Element | None) -> tuple[str, ...]:
+    if properties is None:
+        return ()
+    found = dict.fromkeys(mark for tag, mark in STYLES.items() if is_on(properties.find(tag)))
+    raised = value(properties.find("w-vertAlign"))
+    return (*found, *([raised] if raised in RAISED else []))
+
+
+def _font(properties: Element | None) -> str:
+    fonts = properties.find("w-rFonts") if properties is not None else None
+    return (fonts.get("ascii") or fonts.get("hAnsi") or "") if fonts is not None else ""
+
+
+def _form(data: Element | None) -> str:
+    """Return what a check box or a list of an old form shows; "" for its other fields."""
+    if data is None:
+        return ""
+    box, listed = data.find("w-checkBox"), data.find("w-ddList")
+    if box is not None:
+        state = box.find("w-checked")
+        return CHECKED if is_on(state if state is not None else box.find("w-default")) else UNCHECKED
+    if listed is not None:
+        entries = [value(each) for each in listed.findall("w-listEntry")]
+        chosen = value(listed.find("w-result"), value(listed.find("w-default"), "0"))
+        return entries[int(chosen)] if chosen.isdigit() and int(chosen) < len(entries) else ""
+    return ""

@@ -8,13 +8,25 @@ import pytest
 
 from chat.attachments.document_types import DOCX
 from chat.exceptions import RequestError
-from tests.attachments import documents
+from tests.attachments import documents, pdfs
 from tests.attachments.extracting import extracted, refused
 
 DEEP = 100_000
 ENTITIES = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
 LAUGHS = f'<!DOCTYPE x [<!ENTITY l0 "lol">{ENTITIES}]>'
 EXTERNAL = '<!DOCTYPE x [<!ENTITY l11 SYSTEM "file:///etc/passwd">]>'
+
+
+FORM = pdfs.page(
+    (50, 700, "Name"),
+    (300, 700, "Card"),
+    annotations=[
+        pdfs.text_field("150 695 250 712", "(Ingrid)"),
+        "/Subtype /Widget /Rect [280 698 294 712] /FT /Btn /T (b) /V /Yes /AS /Yes",
+        "/Subtype /Highlight /Rect [50 698 80 710] /Contents (why?)",
+        pdfs.link("50 698 80 710", "https://e.org/"),
+    ],
+)
 
 
 def outcome(content: bytes, name: str) -> str:
@@ -170,7 +182,7 @@ def test_a_font_that_is_rubbish_does_no_harm() -> None:
     assert outcome(documents.pdf_of(objects), "a.pdf") in ("text", "no_text", "broken_document")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(20))
 def test_damaged_bytes_end_in_a_text_or_a_refusal(seed: int) -> None:
     chance = random.Random(seed)
     made = [
@@ -178,6 +190,7 @@ def test_damaged_bytes_end_in_a_text_or_a_refusal(seed: int) -> None:
         ("a.docx", documents.docx("one", "two")),
         ("a.xlsx", documents.xlsx(One=[["a", "b"]])),
         ("a.pptx", documents.pptx("one", "two")),
+        ("form.pdf", FORM),
     ]
     name, content = made[seed % len(made)]
     changed = bytearray(content)

@@ -17,7 +17,7 @@ from typing import Any
 from .mail import mail_pages
 from .notebook import notebook_text
 from .office import office_form, office_pages
-from .pdf import pdf_pages
+from .pdf import PICTURES_ONLY, pdf_pages
 from .problem import Problem
 from .text_encoding import decoded
 from .web_page import html_text
@@ -63,7 +63,7 @@ def limited(pages: Iterable[str], max_pages: int, max_characters: int) -> list[s
             raise Problem("long")
         if len(found) > max_pages:
             raise Problem("pages")
-    if not any(map(str.strip, found)):
+    if all(page.strip() in ("", PICTURES_ONLY) for page in found):
         raise Problem("empty")
     return found
 

@@ -1,11 +1,19 @@
-"""The text of a PDF, page by page."""
+"""The text of a PDF, page by page, with what people have filled in, typed and marked."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from .pdf_annotations import Annotations, attached_files
+from .pdf_columns import reading_order
+from .pdf_text import PageText
 from .problem import Problem
 
 WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
+PICTURES_ONLY = "[This page holds no text, only pictures.]"
+PICTURE_BESIDE = "[The rest of this page is a picture.]"
+MAX_CAPTION_CHARACTERS = 60  # beside the picture of a page: a stamp, a page number
+PICTURE_SHARE = 0.6  # of a page, at least
+MIN_DRAWN_PATHS = 10  # that may be letters; fewer are a frame
 
 
 def pdf_pages(content: bytes, max_pages: int) -> Iterator[str]:
@@ -19,8 +27,11 @@ def pdf_pages(content: bytes, max_pages: int) -> Iterator[str]:
         ) from None
     if len(document) > max_pages:
         raise Problem("pages")
-    for number in range(len(document)):
-        yield pdf_page(document, number)
+    document.init_forms()
+    last = len(document) - 1
+    for number in range(last + 1):
+        text = pdf_page(document, number)
+        yield "\n\n".join((text, *attached_files(document))) if number == last else text
 
 
 def pdf_page(document: Any, number: int) -> str:
@@ -29,12 +40,40 @@ def pdf_page(document: Any, number: int) -> str:
 
     try:
         page = document[number]
-        text = page.get_textpage()
+        handle = page.get_textpage()
     except pypdfium2.PdfiumError:
         return ""
     try:
-        found: str = text.get_text_range()
+        text = PageText(page, handle)
+        annotations = Annotations(document, page, text)
+        body = text.joined(reading_order(text), annotations.insertions)
+        found = "\n\n".join(filter(None, (body, *annotations.notes)))
+        return _with_picture(page, found)
     finally:
-        text.close()
+        handle.close()
         page.close()
-    return found
+
+
+def _with_picture(page: Any, text: str) -> str:
+    """Return the text, and that a page without any, or nearly so, is a picture."""
+    from pypdfium2 import raw
+
+    if len(text) > MAX_CAPTION_CHARACTERS:
+        return text
+    kinds = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH)
+    objects = list(page.get_objects(filter=kinds, max_depth=3))
+    pictures = [each for each in objects if each.type == raw.FPDF_PAGEOBJ_IMAGE]
+    if not text.strip():
+        return PICTURES_ONLY if pictures or len(objects) >= MIN_DRAWN_PATHS else text
+    width, height = page.get_size()
+    sizes = (_area(each) for each in pictures)
+    return (
+        f"{text}\n\n{PICTURE_BESIDE}"
+        if any(size >= PICTURE_SHARE * width * height for size in sizes)
+        else text
+    )
+
+
+def _area(picture: Any) -> float:
+    left, bottom, right, top = picture.get_bounds()
+    return float((right - left) * (top - bottom))

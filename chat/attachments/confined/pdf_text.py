@@ -1,0 +1,165 @@
+"""The characters of a page of a PDF, and where they stand."""
+
+import ctypes
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+# PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
+DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
+
+
+SAMPLED = 10  # every so many characters of a line are asked where they are
+
+
+class Box(NamedTuple):
+    """A rectangle on the page as it is shown, after its rotation; `top` is greater than `bottom`."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.bottom + self.top) / 2
+
+    @property
+    def height(self) -> float:
+        return self.top - self.bottom
+
+    def holds(self, point: tuple[float, float]) -> bool:
+        return self.left <= point[0] <= self.right and self.bottom <= point[1] <= self.top
+
+    def joined(self, other: "Box") -> "Box":
+        return Box(
+            min(self.left, other.left),
+            min(self.bottom, other.bottom),
+            max(self.right, other.right),
+            max(self.top, other.top),
+        )
+
+    def overlaps(self, other: "Box") -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.bottom < other.top
+            and other.bottom < self.top
+        )
+
+    def shares_line(self, other: "Box") -> bool:
+        """Return True if more than half of the lower one stands beside the other."""
+        shared = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return shared > min(self.height, other.height) / 2
+
+
+class PageText:
+    """The characters in the order in which the page draws them; spaces and line feeds are PDFium's."""
+
+    def __init__(self, page: Any, handle: Any) -> None:
+        from pypdfium2 import raw
+
+        self._raw, self._handle = raw, handle
+        self._boxes: dict[int, Box] = {}
+        self._rectangle = raw.FS_RECTF()
+        self._turns = raw.FPDFPage_GetRotation(page)
+        text = handle.get_text_range()
+        count = handle.count_chars()
+        if len(text) != count:  # a character that is written as several
+            text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
+        self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(text)))
+
+    def box(self, number: int) -> Box:
+        """Return where a character stands."""
+        found = self._boxes.get(number)
+        if found is None:
+            edges = self._rectangle
+            self._raw.FPDFText_GetLooseCharBox(self._handle, number, edges)
+            found = self._boxes[number] = self.shown(edges.left, edges.bottom, edges.right, edges.top)
+        return found
+
+    @cached_property
+    def lines(self) -> list[tuple[range, Box]]:
+        """The numbers of the characters of each line, and about where it stands."""
+        edges = [number for number, each in enumerate(self.characters) if each in "\r\n"]
+        lines = []
+        for start, end in pairwise([-1, *edges, len(self.characters)]):
+            while start + 1 < end and self.characters[start + 1].isspace():
+                start += 1
+            while start + 1 < end and self.characters[end - 1].isspace():
+                end -= 1
+            numbers = range(start + 1, end)
+            if numbers:
+                lines.append((numbers, self.extent(numbers)))
+        return lines
+
+    def extent(self, numbers: range) -> Box:
+        box = self.box(numbers[-1])
+        for number in numbers[::SAMPLED]:
+            if not self.characters[number].isspace():
+                box = box.joined(self.box(number))
+        return box
+
+    def pieces(self) -> Iterable[Box]:
+        """Return where the strings stand that the page draws; faster than `box`."""
+        for number in range(self._handle.count_rects()):
+            yield self.shown(*self._handle.get_rect(number))
+
+    def shown(self, left: float, bottom: float, right: float, top: float) -> Box:
+        """Return a rectangle as it is shown, after the rotation of the page."""
+        for _turn in range(self._turns):
+            left, bottom, right, top = bottom, -right, top, -left
+        return Box(left, bottom, right, top)
+
+    def inside(self, box: Box) -> list[int]:
+        """Return the numbers of the characters in a rectangle."""
+        return [
+            number
+            for numbers, extent in self.lines
+            if extent.overlaps(box)
+            for number in numbers
+            if box.holds(self.box(number).middle) and not self.characters[number].isspace()
+        ]
+
+    def words(self, numbers: Iterable[int]) -> str:
+        return " ".join("".join(self._spaced(sorted(numbers))).split())
+
+    def _spaced(self, numbers: list[int]) -> Iterable[str]:
+        for before, number in zip([None, *numbers], numbers, strict=False):
+            yield (" " if before is not None and number != before + 1 else "") + self.characters[number]
+
+    def joined(self, order: Iterable[int | str], insertions: Mapping[int, str]) -> str:
+        """Return the text in this order, of numbers of characters and of texts between them.
+
+        `insertions`: what stands behind single characters; before the first one at -1.
+        """
+        parts = [insertions.get(-1, "")]
+        for each in order:
+            parts.append(each if isinstance(each, str) else self.characters[each])
+            if insertions and not isinstance(each, str) and each in insertions:
+                parts.append(insertions[each])
+        return "".join(parts)
+
+
+def _hyphen(found: re.Match[str]) -> str:
+    """Return the hyphen of compounds such as COVID-19."""
+    before, after = found.groups()
+    return "-" if after.isdigit() or (before.islower() and after.isupper()) else found[0]
+
+
+def _character(code: int) -> str:
+    return chr(code) if code <= 0x10FFFF else "\ufffd"
+
+
+def text_of(function: Any, *arguments: Any) -> str:
+    """Return the text that a function of PDFium writes into a buffer as UTF-16."""
+    from pypdfium2 import raw
+
+    size = function(*arguments, None, 0)
+    if not 2 < size < 4_000_000:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    function(*arguments, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size)
+    return buffer.raw.decode("utf-16-le", "replace").partition("\0")[0].strip()

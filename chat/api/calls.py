@@ -29,7 +29,7 @@ from .errors import PermissionDenied, TooManyRequests
 from .gateway_options import gateway_options
 from .messages import check_tool_call_ids
 from .model_capabilities import check_capabilities, needs_tool_call_ids
-from .model_names import resolve_model, with_adapter
+from .model_names import plain_name, resolve_model, with_adapter
 from .picture_parts import check_pictures
 from .refusals import Object
 from .request_body import CompletionParams, parse_body, parse_params
@@ -157,7 +157,7 @@ def _store_checked(
     )
     chat_request = with_labels(chat_request, key.user_id)
     call = _new_call(engine, key, model, dialect, streamed=params.stream)
-    requested_model = str(name) if name not in (model.id, model.base) else ""
+    requested_model = str(name) if plain_name(name) not in (model.id, model.base) else ""
     kept = replace(chat_request, messages=recorded(params.messages)) if texts else chat_request
     return _PreparedCall(params, requested_model, call, chat_request, _store(call, key, kept))
 

@@ -3,13 +3,18 @@
 import re
 
 from django.http import JsonResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from . import openai, workers_ai
 from .errors import error_at
 from .responses import ErrorEnvelope, error_response
 
-OPENAI_PATH = re.compile(r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)")
+# Also addresses without their /v1, or with something before it, as a wrong base URL makes them.
+OPENAI_PATH = re.compile(
+    r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)"
+    r"|/((api|openai)/)?(v1/)?(chat/completions|completions|responses|embeddings)/?$|/(api|openai)/v1/"
+)
 WORKERS_AI = re.compile(r"/client/v4(/|$)")
 
 
@@ -26,5 +31,7 @@ def refused(path: str, status: int, message: str, retry_after: float | None) -> 
     if envelope is None:
         return None
     if status == 404:
-        message = _("There is no such endpoint. /v1/openapi.json lists all endpoints.")
+        message = _(
+            "There is no such endpoint. Models are asked at %(chat)s; /v1/openapi.json lists all endpoints."
+        ) % {"chat": reverse("chat:chat_completions")}
     return error_response(envelope, error_at(status, message, retry_after))

@@ -10,10 +10,16 @@ from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from .errors import ModelNotFound
 from .refusals import InvalidField
 
+PROVIDER_PREFIX = re.compile(r"^(?:workers-ai|cloudflare)/(?=@)")
 MAX_QUOTED_CHARS = 100  # of an unknown name in the error
 # Public adapters of Cloudflare, for all accounts.
 # https://developers.cloudflare.com/workers-ai/features/fine-tunes/public-loras/
 PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
+
+
+def plain_name(name: object) -> object:
+    """Return the name without the prefix by which AI Gateway's own address and LiteLLM name the provider."""
+    return PROVIDER_PREFIX.sub("", name) if isinstance(name, str) else name
 
 
 def resolve_model(offered: Catalog, name: object) -> LlmModel:
@@ -22,7 +28,7 @@ def resolve_model(offered: Catalog, name: object) -> LlmModel:
         code = "missing_required_parameter" if name is None else "invalid_type"
         raise InvalidField(_("“%(name)s” must be a string.") % {"name": "model"}, "model", code)
     try:
-        return offered.resolve(name)
+        return offered.resolve(str(plain_name(name)))
     except UnknownModel as error:
         words = _("The model “%(name)s” isn’t available here.")
         raise ModelNotFound(words % {"name": name[:MAX_QUOTED_CHARS]}) from error

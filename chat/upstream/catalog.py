@@ -16,7 +16,14 @@ MAX_MODEL_ID_CHARS = 150
 # The ids that may become part of a URL: three path segments, none of which is ".." or contains a slash.
 CLOUDFLARE_MODEL_ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # id prefix and id that an AI Gateway itself resolves
-NOT_FOR_CHAT = {"@cf/meta/llama-guard-3-8b", "@cf/defog/sqlcoder-7b-2"}  # a classifier; an SQL generator
+# Classifiers and decision models, an SQL generator, and one that only describes pictures.
+NOT_FOR_CHAT = {
+    "@cf/cloudflare/clef",
+    "@cf/cloudflare/clef-flash",
+    "@cf/defog/sqlcoder-7b-2",
+    "@cf/meta/llama-guard-3-8b",
+    "@cf/moondream/moondream3.1-9B-A2B",
+}
 
 
 class UnknownModel(LookupError):

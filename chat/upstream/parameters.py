@@ -143,6 +143,7 @@ MODELS: Mapping[str, tuple[Parameter, ...]] = {
     "@cf/openai/gpt-oss-120b": (*OPENAI_PARAMETERS, _effort("low", "medium", "high", default="medium")),
     "@cf/openai/gpt-oss-20b": (*OPENAI_PARAMETERS, _effort("low", "medium", "high", default="medium")),
     "@cf/swiss-ai/apertus-v1.5-8b": OPENAI_PARAMETERS,
+    "@cf/utter-project/eurollm-9b-it": OPENAI_PARAMETERS,  # as the other model of the same release
     "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b": CLASSIC_PARAMETERS,
     "@cf/qwen/qwen3-30b-a3b-fp8": CLASSIC_PARAMETERS,
     "@cf/qwen/qwq-32b": CLASSIC_PARAMETERS,

@@ -44,6 +44,22 @@ def told(response: Any) -> tuple[int, Any]:
     return response.status_code, body["errors"][0]["code"]
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "/v1/responses", "/v1/embeddings", "/v1/completions", "/v1/messages", "/v1/chat/completions/",
+        "/v1/chat/completion", "/v1/v1/chat/completions", "/chat/completions", "/chat/completions/",
+        "/responses",
+        "/api/v1/chat/completions", "/openai/v1/responses", "/api/chat/completions",
+        "/client/v4/accounts/a/ai/v1/responses", "/client/v4/accounts/a/ai/v1/messages",
+    ],
+)  # fmt: skip
+def test_other_endpoints_of_openai_s_api_name_the_right_one(client: Client, where: str) -> None:
+    response = client.post(where, "{}", "application/json")
+    assert told(response) == (404, "unknown_url")
+    assert " /v1/chat/completions;" in response.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("where", OPENAI + WORKERS_AI)
 def test_missing_endpoints(client: Client, method: str, where: str) -> None:

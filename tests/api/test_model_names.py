@@ -19,3 +19,13 @@ def test_the_local_model_answers_for_those_that_are_gone(name: str) -> None:
 def test_models_for_other_tasks_are_none(name: str) -> None:
     with pytest.raises(ModelNotFound):
         resolve_model(catalog.initial_catalog([LOCAL]), name)
+
+
+@pytest.mark.parametrize("prefix", ["workers-ai/", "cloudflare/"])
+def test_the_provider_before_a_name_is_understood(prefix: str) -> None:
+    hosted = LlmModel("@cf/a/b", "B", 8_000)
+    offered = catalog.initial_catalog([LOCAL, hosted])
+    assert resolve_model(offered, f"{prefix}@cf/a/b") is hosted
+    for other in (f"{prefix}local/small", f"{prefix}{prefix}@cf/a/b", "openai/@cf/a/b"):
+        with pytest.raises(ModelNotFound):
+            resolve_model(offered, other)

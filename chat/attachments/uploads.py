@@ -19,6 +19,7 @@ from chat.models import Attachment, AttachmentFile, DocumentPage, FileDeletion, 
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import files, names
+from .confined.page_notes import PICTURES_ONLY
 from .decoding import EncodedPicture
 from .deletion import CUT_OFF_AFTER
 from .extraction import Extracted
@@ -120,6 +121,7 @@ def document_fields(file: IO[bytes], document: Extracted) -> dict[str, Any]:
         "height": 0,
         "size": file.seek(0, os.SEEK_END),
         "pages": len(document.pages),
+        "pages_without_text": document.pages.count(PICTURES_ONLY),
         "tokens": sum(map(estimate_text_tokens, document.pages)),
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.crypto import salted_hmac
 
+from chat.attachments.confined.page_notes import PICTURES_ONLY
 from chat.models import Attachment
 
 from .pages import PageText
@@ -28,6 +29,9 @@ def whole(document: Attachment, pages: Sequence[PageText], number: int) -> str:
     `number` is the document's in the prompt: its name is a text of others, and stands only inside the fence.
     """
     about = f"document {number}" + (f", {len(pages)} pages" if len(pages) > 1 else "")
+    without_text = [str(page.number) for page in pages if page.text == PICTURES_ONLY]
+    if without_text:
+        about += f" (no text, only pictures: {', '.join(without_text)})"
     body = "\n\n".join(f"{_heading(document, page)}{page.text}" for page in pages)
     return _fenced(about, {number: (document, pages[0].number if pages else 1)}, body)
 

@@ -106,8 +106,9 @@ class Attachment(models.Model):
     encoded, of a document what was uploaded.
 
     A document has no width and height, and its text is in `DocumentPage`. `pages` is the number of its pages,
-    `tokens` an upper estimate of its whole text; both are 0 for a picture. `embedded` is the model whose
-    embeddings of its passages were computed for the owner.
+    `pages_without_text` of those that hold only pictures, `tokens` an upper estimate of its whole text; all
+    three are 0 for a picture. `embedded` is the model whose embeddings of its passages were computed for the
+    owner.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -128,6 +129,7 @@ class Attachment(models.Model):
     height = models.PositiveIntegerField()
     size = models.PositiveIntegerField()
     pages = models.PositiveIntegerField(default=0, db_default=0)
+    pages_without_text = models.PositiveIntegerField(default=0, db_default=0)
     tokens = models.PositiveIntegerField(default=0, db_default=0)
     embedded = models.CharField(
         max_length=MAX_EMBEDDING_MODEL_CHARS, default="", db_default="", editable=False
@@ -174,6 +176,7 @@ class Attachment(models.Model):
             height=self.height,
             size=self.size,
             pages=self.pages,
+            pages_without_text=self.pages_without_text,
             tokens=self.tokens,
         )
 

@@ -126,6 +126,7 @@ def describe(attachment: Attachment) -> dict[str, Any]:
     if not attachment.is_picture:
         facts |= {
             "pages": attachment.pages,
+            "pages_without_text": attachment.pages_without_text,
             "tokens": attachment.tokens,
             "text_url": reverse("chat:document_text", args=[attachment.pk]),
         }

@@ -98,10 +98,14 @@ export class AttachmentRow {
     this.describe(picture);
   }
 
-  #showDocument({ name, pages, tokens, text_url: href }) {
+  #showDocument({ name, pages, pages_without_text: withoutText, tokens, text_url: href }) {
     const link = this.#find('a');
     Object.assign(link, { href, hidden: false, ariaLabel: sentence(this.#words, 'view', { name }) });
-    const parts = [pages > 1 && this.#count('pages', pages), this.#count('tokens', tokens)];
+    const parts = [
+      pages > 1 && this.#count('pages', pages),
+      withoutText > 0 && this.#count('withoutText', withoutText),
+      this.#count('tokens', tokens),
+    ];
     this.#find('.document-size').textContent = parts.filter(Boolean).join(' · ');
   }
 

@@ -4,7 +4,7 @@ import { cloneTemplate } from './page.js';
 /**
  * @typedef {{kind: 'picture', id: string, url: string, name: string, width: number, height: number, alt: string,
  *   isSent?: boolean}} Picture
- * @typedef {{kind: 'document', id: string, url?: string, name: string, pages: number, tokens: number,
+ * @typedef {{kind: 'document', id: string, url?: string, name: string, pages: number, pages_without_text?: number, tokens: number,
  *   text_url: string, isSent?: boolean}} Document  `url`: of the original; not of a sent one
  * @typedef {Picture|Document} Attachment
  */

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from chat.attachments.confined.documents import cleaned
-from chat.attachments.confined.pdf import PICTURE_BESIDE, PICTURES_ONLY, pdf_pages
+from chat.attachments.confined.page_notes import PICTURE_BESIDE, PICTURES_ONLY
+from chat.attachments.confined.pdf import pdf_pages
 from tests.attachments.documents import stream
 from tests.attachments.extracting import extracted, refused
 from tests.attachments.pdfs import SMALL, WHOLE_PAGE, String, drawn, link, page, pages, text_field

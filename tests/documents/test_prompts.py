@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chat.attachments.confined.page_notes import PICTURES_ONLY
 from chat.documents.best_passages import MAX_PASSAGES
 from chat.models import Attachment, Conversation, Message, User
 from chat.turns import prompt
@@ -69,6 +70,13 @@ def test_a_short_document_stands_whole_before_its_question(alice: User) -> None:
     assert "document 1: [report.pdf, p. 1]\n\n[report.pdf, page 1]" in text
     [sent] = made.sent_parts
     assert (sent.attachment, sent.title, sent.page, sent.text) == (report.pk, "report.pdf", 0, "")
+
+
+def test_pages_of_pictures_are_named_in_front_of_the_text(alice: User) -> None:
+    scan = document(alice, ["Words.", PICTURES_ONLY, "More.", PICTURES_ONLY])
+    [(_role, text)] = told(built(prompt.build_prompt, "", None, "", LARGE, {}, [scan]))
+    assert "document 1, 4 pages (no text, only pictures: 2, 4)." in text
+    assert f"[report.pdf, page 2]\n{PICTURES_ONLY}" in text
 
 
 def test_a_document_without_pages_is_cited_by_its_name(alice: User) -> None:

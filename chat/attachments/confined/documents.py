@@ -17,7 +17,8 @@ from typing import Any
 from .mail import mail_pages
 from .notebook import notebook_text
 from .office import office_form, office_pages
-from .pdf import PICTURES_ONLY, pdf_pages
+from .page_notes import PICTURES_ONLY
+from .pdf import pdf_pages
 from .problem import Problem
 from .text_encoding import decoded
 from .web_page import html_text

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from .page_notes import PICTURE_BESIDE, PICTURES_ONLY
 from .pdf_annotations import Annotations, attached_files
 from .pdf_columns import reading_order
 from .pdf_text import PageText
 from .problem import Problem
 
 WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
-PICTURES_ONLY = "[This page holds no text, only pictures.]"
-PICTURE_BESIDE = "[The rest of this page is a picture.]"
 MAX_CAPTION_CHARACTERS = 60  # beside the picture of a page: a stamp, a page number
 PICTURE_SHARE = 0.6  # of a page, at least
 MIN_DRAWN_PATHS = 10  # that may be letters; fewer are a frame

@@ -33,7 +33,7 @@ from chat.turns.fork import fork
 from chat.turns.store import StoredTurn
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.views import file_types
-from tests.attachments import documents, pictures
+from tests.attachments import documents, pdfs, pictures
 from tests.documents.stored import document
 from tests.support.readings import forget_readings
 
@@ -100,12 +100,20 @@ def test_a_document_is_stored_as_it_was_sent_with_its_text(alice_client: Client,
         "height": 0,
         "size": len(content),
         "pages": 1,
+        "pages_without_text": 0,
         "tokens": row.tokens,
         "text_url": f"/attachments/{row.pk}/text/",
     }
     assert 3 < row.tokens < len(content)
     assert (folder / row.sha256[:2] / row.sha256).read_bytes() == content
     assert DocumentPage.objects.get().text.strip() == content.decode().strip()
+
+
+def test_a_person_is_told_how_many_pages_hold_only_pictures(alice_client: Client) -> None:
+    scan = pdfs.pages([(pdfs.drawn([(50, 700, "Words")]), ()), (pdfs.WHOLE_PAGE, ()), (pdfs.WHOLE_PAGE, ())])
+    told = upload(alice_client, scan, "scan.pdf").json()
+    assert (told["pages"], told["pages_without_text"]) == (3, 2)
+    assert "2 hold no text, only pictures" in alice_client.get(told["text_url"]).content.decode()
 
 
 def test_the_content_decides_a_files_type_not_its_name(alice_client: Client) -> None:

@@ -5,6 +5,7 @@ from operator import attrgetter
 
 from .code_blocks import Budget
 from .definitions import LinkDefinitions
+from .fences import may_nest
 from .markdown import Block, parse
 from .maths import MATHS_BUDGET_CHARS
 from .open_end import OpenFence, OpenParagraph, stable_prefix
@@ -18,7 +19,8 @@ class Blocks:
     """A growing text as blocks: closed blocks are rendered once, the open tail again at each flush.
 
     A block is closed by the first complete line of the next one. A later line can only change the meaning of
-    the `[label]`s in a closed block, which `finish` corrects. Not thread-safe.
+    the `[label]`s in a closed block, which `finish` corrects, as well as what fences in HTML make of others.
+    Not thread-safe.
     """
 
     def __init__(self, anchors: str = "") -> None:
@@ -75,7 +77,7 @@ class Blocks:
     def finish(self) -> list[Patch]:
         """Return the last patches, for the complete text: the blocks are then those of `render(text)`."""
         self._flushed = len(self.text)
-        if self._definitions or "]:" in self.text[self._end(self._closed) :]:
+        if self._definitions or "]:" in self.text[self._end(self._closed) :] or may_nest(self.text):
             self._closed, self._definitions = 0, LinkDefinitions()
             patches = self._render(growing=False)
             self._dependent = [

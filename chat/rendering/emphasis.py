@@ -11,9 +11,10 @@ import unicodedata
 from .characters import JOINER, TILDE
 
 _SINGLE_TILDE = re.compile(r"(?<![~\\])~(?!~)")
-_RUN = re.compile(r"(?P<blank>\n[ \t>]*(?=\n))|\*+|~~+")
-# What a source in ASCII must contain to be changed: punctuation, a mark and a letter.
-_BEFORE_WORD = re.compile(r"[^\w\s*~\\](?:\*{1,3}|~~)\w")
+_RUN = re.compile(r"\n|\*+|~~+")
+# What a source must contain to be changed: a mark between punctuation and a letter; in ASCII, in this order.
+_BEFORE_WORD = re.compile(r"[*~](?<=[^\w\s*~\\][*~])[*~]*\w")
+_BESIDE_WORD = re.compile(r"[*~](?:(?<=[^\w\s*~\\][*~])[*~]*[^\s*~]|(?<=[^\s*~\\][*~])[*~]*[^\w\s*~])")
 _ENDS_SENTENCE = frozenset(".,:;!?…\"'”’»")
 
 # “CJK characters” of the amendment, and the variation selectors that may follow one.
@@ -30,13 +31,15 @@ def amended(source: str) -> str:
     """Return the source with the stand-ins that make the parser see this emphasis, and no other."""
     if "~" in source:
         source = _SINGLE_TILDE.sub(TILDE, source)
-    if ("*" not in source and "~~" not in source) or (source.isascii() and not _BEFORE_WORD.search(source)):
+    if "*" not in source and "~~" not in source:
+        return source
+    if not (_BEFORE_WORD if source.isascii() else _BESIDE_WORD).search(source):
         return source
     out: list[str] = []
     done = 0
-    opened: dict[str, bool] = {}  # from a mark to True if the last one in this paragraph certainly opens
+    opened: dict[str, bool] = {}  # from a mark to True if the last one in this line certainly opens
     for match in _RUN.finditer(source):
-        if match["blank"] is not None:
+        if match[0] == "\n":
             opened.clear()
             continue
         at = _place_of_joiner(source, match, opened)

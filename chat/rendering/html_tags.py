@@ -20,8 +20,7 @@ _FOLD = re.compile(r"[ \t]*<(/?)(details|summary)(?:\s[^<>]*)?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[A-Za-z/!?][^<>]*>?")
 # A line that begins with such a tag, and that another line follows.
 _FOLD_LINE = re.compile(
-    r"^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*</?(?:details|summary)\b[^\n]*(?=\n[ \t]*[^\s])",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*</?(?:details|summary)\b[^\n]*(?=\n[ \t]*\S)", re.MULTILINE
 )
 
 
@@ -70,6 +69,6 @@ def apart(source: str) -> str:
 
     The inserted line break follows a JOINER, by which it is known.
     """
-    if "<details" not in source and "<DETAILS" not in source:
+    if "details" not in source and "summary" not in source:
         return source
     return _FOLD_LINE.sub(rf"\g<0>{JOINER}\n", source)

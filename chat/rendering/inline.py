@@ -13,7 +13,8 @@ from pyromark.event import Range
 
 from . import html_tags, links
 from .characters import direction_of, is_bidirectional, neutralise_code, restored
-from .maths import Equation, pieces, unescaped, unmasked
+from .equation import Equation
+from .maths import pieces, unescaped, unmasked
 from .open_end import open_inline
 from .sanitise import MAX_HTML_DEPTH
 
@@ -37,7 +38,7 @@ class Elements:
         self._direction = ' dir="ltr"'  # the `dir` attribute of a block that is a container
 
     def _unmasked(self, text: str, indentation: int = 0) -> str:
-        return restored(unmasked(text, self._equations, indentation))
+        return text if self._is_ascii else restored(unmasked(text, self._equations, indentation))
 
     def _open(self, start: str, end: End) -> None:
         self._out.append(start)
@@ -90,7 +91,8 @@ class Inline(Elements):
         self._link: tuple[str, list[str]] | None = None  # (URL, texts) of the open link
 
     def _text(self, text: str, span: Range) -> None:
-        text = restored(text)
+        if not self._is_ascii:
+            text = restored(text)
         if self._in_marker:
             text, self._in_marker = text.partition("]")[2].lstrip(), False
         if self._link:

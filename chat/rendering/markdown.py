@@ -14,9 +14,11 @@ from .characters import inserted, neutralise_controls
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
 from .emphasis import amended
+from .fences import fences, hide_inner
 from .html_tags import apart
 from .maths import MATHS_BUDGET_CHARS, mask
 from .sanitise import clean
+from .tables import hide_pipes
 from .writer import HtmlWriter
 
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
@@ -74,8 +76,10 @@ def parse(
     known, budget = known or LinkDefinitions(), budget or Budget()
     shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
     preamble = known.preamble(shown)
-    masked = mask(shown, maths, growing=growing)
-    whole = amended(apart(preamble + masked.text))
+    nested = fences(shown)
+    masked = mask(shown, maths, nested, growing=growing)
+    hidden = hide_pipes(hide_inner(masked.text, nested), growing=growing)
+    whole = amended(apart(preamble + hidden))
     source = whole.encode()
     writer = HtmlWriter(source, anchors, outline, budget=budget, equations=masked.equations, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .characters import neutralise_code
+from .chemistry import without_chemistry
 
 if TYPE_CHECKING:
     from math_core import LatexToMathML
@@ -34,6 +35,7 @@ _RENAMED = {
 }
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(split|smallmatrix|eqnarray\*?|alignat\*?)\}(?:\{\d+\})?")
 _ROW_SPACE = re.compile(r"(?<!\\)\\\\\s*\[\s*-?[\d.]+\s*[a-z]{2}\s*\]")
+_BLANK_LINE = re.compile(r"(?:\\\\)?\s*\n[ \t]*\n\s*")
 _LAST_ROW = re.compile(r"(?<!\\)\\\\\s*(?=\\end\{)")
 _IGNORED = re.compile(
     r"\\(?:label|require)\{[^{}]*\}|\\(?:tiny|small|normalsize|large|Large|LARGE|huge|Huge)(?![A-Za-z])"
@@ -146,7 +148,8 @@ def _is_bounded(tex: str) -> bool:
 
 def _known(tex: str) -> str:
     """Return the equation in the spellings that the converter knows."""
-    tex = _ROW_SPACE.sub(r"\\\\", tex)
+    tex = without_chemistry(tex)
+    tex = _rows(_ROW_SPACE.sub(r"\\\\", tex))
     tex = _LAST_ROW.sub("", tex)
     tex = _STARRED.sub(r"\\\1{\2*}", tex)
     tex = _ENVIRONMENT.sub(_renamed, tex)
@@ -156,6 +159,19 @@ def _known(tex: str) -> str:
     if _EQUATION_TAG.search(tex) and not _TAGGED.search(tex):
         tex = rf"\begin{{equation*}}{tex}\end{{equation*}}"
     return tex
+
+
+def _rows(tex: str) -> str:
+    """Return an equation with its blank lines as rows. TeX has no meaning for them."""
+    rows = _BLANK_LINE.split(tex)
+    pairs = (("{", "}"), ("\\left", "\\right"))
+    if (
+        len(rows) == 1
+        or "\\begin" in tex
+        or any(row.count(a) != row.count(b) for row in rows for a, b in pairs)
+    ):
+        return tex
+    return r"\begin{gathered}" + r" \\ ".join(rows) + r"\end{gathered}"
 
 
 def _renamed(match: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Self
 
 from .characters import neutralise_code, neutralise_controls
 from .code_blocks import code_block
+from .fences import MARKDOWN
 from .sanitise import clean
 
 MAX_OPEN_CHARS = 300  # markup that begins farther from the end is neither held back nor completed
@@ -118,8 +119,10 @@ class OpenFence:
         self._language = language
         # In code points: the beginning of the code, that of its last line, and the end of the shown code.
         self._begin = self._line = self._shown = begin
-        self._closing = re.compile(rf"^ {{0,3}}{marks}{marks[0]}*[ \t]*$", re.MULTILINE)
-        self._may_close = re.compile(rf" {{0,3}}{marks[0]}*[ \t]*")
+        # In Markdown, a fence that begins changes which one ends.
+        behind = r"[^\n]*" if language in MARKDOWN else r"[ \t]*"
+        self._closing = re.compile(rf"^ {{0,3}}{marks}{marks[0]}*{behind}$", re.MULTILINE)
+        self._may_close = re.compile(rf" {{0,3}}(?:{marks[0]}+{behind}|[ \t]*)")
 
     @classmethod
     def at(cls, start: int, text: str, language: str) -> Self | None:
@@ -131,7 +134,14 @@ class OpenFence:
         if opening is None:
             return None
         fence = cls(language, opening.end(), opening[1])
+        if language in MARKDOWN:
+            fence._skip_fences(text)
         return fence if fence.added(text) is not None else None
+
+    def _skip_fences(self, text: str) -> None:
+        """Go on behind the fences that the code holds so far, which the parser has read."""
+        for match in self._closing.finditer(text, self._line, text.rfind("\n") + 1):
+            self._line = match.end() + 1
 
     def added(self, text: str) -> str | None:
         """Return the code to append; None if the fence may be closed, so the text has to be parsed."""

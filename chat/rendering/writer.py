@@ -13,8 +13,8 @@ from .characters import JOINER, neutralise_code, restored
 from .code_blocks import Budget, code_block, highlighted, is_closed, language_of
 from .definitions import PARSER
 from .emphasis import amended
+from .equation import Equation
 from .inline import Elements, Inline
-from .maths import Equation
 from .sanitise import MAX_HTML_DEPTH
 
 MarkdownEvent = Any  # a name, or a dictionary from one name to its details: see pyromark.event
@@ -190,17 +190,22 @@ class HtmlWriter(Inline, Tables):
     def _end_html_block(self, span: Range) -> None:
         html = restored("".join(self._caught or ()))
         self._caught = None
+        growing = self._growing
+        self._growing = growing and span["end"] == len(self._source)
         is_folded = (len(self._ends), "details") in self._honoured
         for kind, part in html_tags.parts(html, in_details=is_folded):
             self._html_part(kind, part)
+        self._growing = growing
 
     def _html_part(self, kind: str, part: str) -> None:
         """Write a part of a block of HTML, see `html_tags.parts`."""
         if not part.strip():
             return
         depth = len(self._ends)
-        self._parts += self.between
-        if kind == "details" and depth + len(self._honoured) < MAX_HTML_DEPTH - 1:
+        self._parts += self.between and kind != "words"
+        if kind == "words":
+            self._nested(part.strip())
+        elif kind == "details" and depth + len(self._honoured) < MAX_HTML_DEPTH - 1:
             self._honoured.append((depth, kind))
             self._out.append("<details>")
         elif kind == "summary" and self._honoured[-1:] == [(depth, "details")]:
@@ -208,21 +213,22 @@ class HtmlWriter(Inline, Tables):
             self._out.append('<summary dir="auto">')
         elif kind[0] == "/" and (depth, kind[1:]) in self._honoured:
             self._close_honoured(kind[1:])
-        elif kind == "words":
-            self._nested(part.strip())
         else:
-            text = escape(self._unmasked(part), quote=False)
+            text = escape(self._unmasked(part).rstrip("\r\n"), quote=False)
             self._out.append(f'<p class="html" dir="auto">{text}</p>')
 
     def _nested(self, markdown: str) -> None:
         """Write Markdown that stands beside tags. A tag at its beginning begins no block of HTML again."""
         text = amended(JOINER + markdown if markdown[0] == "<" else markdown)
-        source, self._source = self._source, text.encode()
+        outer = self._source, self._is_ascii
+        self._source, self._is_ascii = text.encode(), text.isascii()
         in_summary = self._honoured[-1:] == [(len(self._ends), "summary")]
         for event, span in PARSER.events_with_range(text, merge_text=True):
-            if not (in_summary and event in _PARAGRAPH):
-                self.write(event, span)
-        self._source = source
+            if in_summary and event in _PARAGRAPH:
+                continue
+            self._parts += self.between
+            self.write(event, span)
+        self._source, self._is_ascii = outer
 
     def _list(self, first: int | None, span: Range) -> None:
         name = "ul" if first is None else "ol"

@@ -165,6 +165,18 @@ MATHS = [
         "[$x$](http://u/\\(z\\))",
     ),
     *(
+        "```math\n",
+        "> ```math\n",
+        "- ~~~math\n",
+        "$`x_1`$",
+        "```markdown\n",
+        "`a|b`",
+        "| `$|x` | b\n",
+        "R$ 5 ",
+        "€",
+    ),
+    *("\n\n", "```", "\nwords of prose\n", "\\text{some words", "\ny = 2\n"),
+    *(
         "[$x$]: http://m\n",
         "[$x$] ",
         "[^$x$]: n\n",

@@ -6,10 +6,11 @@ import sys
 
 import pytest
 
-from chat.rendering import maths
+from chat.rendering.equation import EQUATION_COST
+from chat.rendering.equation_scan import MAX_DISPLAY_CHARS, MAX_INLINE_CHARS
 from chat.rendering.markdown import render
 from chat.rendering.mathml import MAX_MATHML_CHARS, mathml
-from chat.rendering.maths import MATHS_BUDGET_CHARS, MAX_DISPLAY_CHARS, MAX_INLINE_CHARS
+from chat.rendering.maths import MATHS_BUDGET_CHARS
 
 TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
 
@@ -30,6 +31,15 @@ def equations(text: str) -> list[str]:
         ("$x$/$y$", ["x", "y"]),
         (r"\(x\) and \( y + 1 \)", ["x", "y + 1"]),
         (r"\[ a = b \]", ["a = b"]),
+        ("The result:\n\n\\[\na = b\n\n+ c\n\\]\n\nEnd.", ["a = b\n\n+ c"]),
+        ("$$\nx = 1\n\ny = 2\n$$\n", ["x = 1\n\ny = 2"]),
+        ("\\[\n- a\n\n\n* b = c\n\n+ d\n\\]", ["- a\n\n\n* b = c\n\n+ d"]),
+        ("> \\[\n> x\n>\n> y\n> \\]", ["x\n\ny"]),
+        ("- a\n  $$\n  x\n\n  y\n  $$\n- b", ["x\n\n  y"]),
+        (
+            "\\begin{align}\na\n\n&= \\text{if so then}\n\\end{align}",
+            ["\\begin{align}\na\n\n&amp;= \\text{if so then}\n\\end{align}"],
+        ),
         ("$$a$$ in a line", ["a"]),
         ("$$\na\n=\nb\n$$", ["a\n=\nb"]),
         ("\\[\na_1 * b_1 \\\\\n---\n* c | d\n- e = f\n\\]", ["a_1 * b_1 \\\\\n---\n* c | d\n- e = f"]),
@@ -70,14 +80,16 @@ def test_an_equation_is_found(text, found):
         "    $x$\n    \\(y\\)\n",
         "- ```\n  $$\n  x\n  $$\n  ```",
         r"\$x$ and \\[x] and \\(y)",
-        "$$\na\n\n= b\n$$",
         "$$",
+        "costs $$ here\n\nand $$ there",
+        "$$\n\nThese are words.\n\n$$",
+        "\\[\n\n```\nx = 1\n```\n\\]",
+        "a \\[ b = c\n\nd \\]",
         "$$$x$$$",
         r"\[1\], \[ \], \[citation needed\]",
         r"\(see below\)",
         r"`\begin{align} x \end{align}` \(see below\)",
         "```tex\n\\begin{align}\nx\n\\end{align}\n```\n(a)",
-        "\\begin{align}\na\n\n= b\n\\end{align}\n(a)",
         r"\begin{align} a (b) \end{gather}",
         r"\begin{document} (a) \end{document}",
         "<div>\n$x$\n</div>",
@@ -189,6 +201,12 @@ def test_the_converter_is_loaded_with_the_first_equation():
         assert completed.stdout.strip() == loaded
 
 
+def test_a_blank_line_in_an_equation_begins_a_row():
+    assert str(mathml("x = 1\n\ny = 2", display=True)).count("<mtr>") == 2
+    assert str(mathml("\\begin{align}\na\n\n= b\n\\end{align}", display=True)).count("<mtr>") == 1
+    assert "<mtable" not in str(mathml("\\frac{x\n\n}{y}", display=True))
+
+
 def test_a_long_equation_stays_source():
     assert equations(f"$x^{{{'1' * MAX_INLINE_CHARS}}}$") == []
     assert equations(f"\\[ x^{{{'1' * MAX_DISPLAY_CHARS}}} \\]") == []
@@ -197,7 +215,7 @@ def test_a_long_equation_stays_source():
 def test_beyond_the_limit_equations_stay_source():
     found = equations("$x_1$ " * (MATHS_BUDGET_CHARS // 10))
 
-    assert len(found) == MATHS_BUDGET_CHARS // (len("$x_1$") + maths.EQUATION_COST)
+    assert len(found) == MATHS_BUDGET_CHARS // (len("$x_1$") + EQUATION_COST)
 
 
 def test_a_text_cannot_pretend_to_be_a_mask():

@@ -149,6 +149,49 @@ def xlsx(**sheets: list[list[str]]) -> bytes:
     return package(parts)
 
 
+def workbook(
+    rows: str,
+    formats: tuple[str, ...] = (),
+    around: tuple[str, str] = ("", ""),
+    book: str = "",
+    state: str = "visible",
+    parts: dict[str, str] | None = None,
+    links: tuple[str, ...] = (),
+) -> bytes:
+    """A workbook of one sheet, "One", of raw XML. Style 1 is the first of `formats`, and so on.
+
+    `around`: before and behind the rows. `parts`: further parts of the sheet by kind.
+    """
+    codes = "".join(f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in enumerate(formats, 164))
+    styles = "".join(f'<xf numFmtId="{164 + at}"/>' for at in range(len(formats)))
+    more = {f"xl/{kind}.xml": inside for kind, inside in (parts or {}).items()}
+    outside = "".join(
+        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
+        for at, target in enumerate(links)
+    )
+    return package(
+        {
+            "[Content_Types].xml": content_types(xl__workbook="spreadsheetml.sheet.main"),
+            "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
+            "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">{book}<sheets>'
+            f'<sheet name="One" sheetId="1" r:id="r1" state="{state}"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": relations(
+                ("worksheet", "sheet.xml"), ("styles", "styles.xml"), ("sharedStrings", "texts.xml")
+            ),
+            "xl/sheet.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{OFFICE}">{around[0]}<sheetData>{rows}'
+            f"</sheetData>{around[1]}</worksheet>",
+            "xl/_rels/sheet.xml.rels": relations(*((kind, f"{kind}.xml") for kind in parts or {})).replace(
+                "</Relationships>", f"{outside}</Relationships>"
+            ),
+            "xl/styles.xml": f'<styleSheet xmlns="{SHEET}"><numFmts>{codes}</numFmts><cellXfs>'
+            f'<xf numFmtId="0"/>{styles}</cellXfs></styleSheet>',
+            "xl/texts.xml": f'<sst xmlns="{SHEET}"><si><t>shared</t></si><si><r><t>ri</t></r><r><t>ch</t></r>'
+            "<rPh><t>reading</t></rPh></si></sst>",
+            **more,
+        }
+    )
+
+
 def pptx(*slides: str) -> bytes:
     """A presentation with one text box on each slide."""
     ids = "".join(f'<p:sldId id="{255 + number}" r:id="r{number}"/>' for number in range(1, len(slides) + 1))

@@ -3,12 +3,13 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
 from .problem import Problem
 from .word import word_text
+from .workbook import workbook_pages
 
 Form = Literal["docx", "xlsx", "pptx", "doc", "xls", "ppt"]
 MAX_UNPACKED_BYTES = 300_000_000  # of all parts of an Office file together
@@ -41,16 +42,18 @@ def office_form(content: bytes) -> Form:
     raise Problem("type")
 
 
-def office_pages(content: bytes, form: Form) -> list[str]:
+def office_pages(content: bytes, form: Form) -> Iterable[str]:
     """Return the Markdown of the sheets or the slides, or of the whole document."""
     if form == "docx":
         return [word_text(content)]
+    if form == "xlsx":
+        return workbook_pages(content)
     import office_oxide
 
     with office_oxide.Document.from_bytes(content, form) as document:
         markdown = document.to_markdown()
         slides = document.to_ir()["sections"] if form in ("pptx", "ppt") else []
-    if form in ("xlsx", "xls"):
+    if form == "xls":
         # Nothing else begins a line with this: cells stand in tables, comments in quotes.
         return parted(markdown, [found.start() for found in PAGE_HEADING.finditer(markdown)])
     return parted(markdown, list(slide_starts(markdown, slides)))

@@ -4,7 +4,7 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -102,15 +102,24 @@ class Package:
 
     def children(self, part: str, parent: str) -> Iterator[Element]:
         """Return the children of the elements of this name, one at a time, which bounds the memory."""
+        return self._once(lambda is_mended: self._children(part, parent, is_mended))
+
+    def elements(self, part: str, tags: tuple[str, ...]) -> Iterator[Element]:
+        """Return the elements of these names, which do not hold each other, one at a time."""
+        return self._once(lambda is_mended: self._elements(part, tags, is_mended))
+
+    @staticmethod
+    def _once(read: Callable[[bool], Iterator[Element]]) -> Iterator[Element]:
+        """Return what is read of a part, from where it is ill-formed with that mended."""
         done = 0
         try:
-            for child in self._children(part, parent):
-                yield child
+            for element in read(False):
+                yield element
                 done += 1
         except ElementTree.ParseError:
-            yield from islice(self._children(part, parent, is_mended=True), done, None)
+            yield from islice(read(True), done, None)
 
-    def _children(self, part: str, parent: str, is_mended: bool = False) -> Iterator[Element]:
+    def _children(self, part: str, parent: str, is_mended: bool) -> Iterator[Element]:
         opened: list[Element] = []
         for event, element in self._parsed(part, is_mended):
             if event == "start":
@@ -120,6 +129,12 @@ class Package:
             if opened and opened[-1].tag == parent:
                 yield element
                 opened[-1].remove(element)
+
+    def _elements(self, part: str, tags: tuple[str, ...], is_mended: bool) -> Iterator[Element]:
+        for event, element in self._parsed(part, is_mended):
+            if event == "end" and element.tag in tags:
+                yield element
+                element.clear()
 
     def relations(self, part: str) -> dict[str, Relation]:
         """Return what a part refers to, by id."""

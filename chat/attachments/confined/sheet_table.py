@@ -1,0 +1,115 @@
+"""The cells of a sheet as few tables as tell them: without what is empty, far cells by their address."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+# A table goes on behind so many empty rows, or columns.
+MAX_EMPTY_ROWS, MAX_EMPTY_COLUMNS = 20, 8
+MAX_LISTED = 3  # cells that are no table yet
+MIN_SHARE = 1 / 20  # of the cells of a large table that hold something
+LARGE = 2_000
+HIDDEN_ROW, HIDDEN_COLUMN = "[hidden row]", "[hidden column]"
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The texts of cells by row and column, both from 1, and what is said of them."""
+
+    rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    merged: list[tuple[range, range]] = field(default_factory=list)
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: list[range] = field(default_factory=list)
+    cells: int = 0
+
+
+def column_number(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
+def column_letters(number: int) -> str:
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+def tables(sheet: Sheet) -> Iterator[str]:
+    """Return the tables of a sheet, each with its range if there are several."""
+    _spread(sheet)
+    _mark_hidden(sheet)
+    blocks = [
+        (rows, columns)
+        for columns in _groups({column for row in sheet.rows.values() for column in row}, MAX_EMPTY_COLUMNS)
+        for rows in _groups(
+            {row for row, cells in sheet.rows.items() if not cells.keys().isdisjoint(columns)}, MAX_EMPTY_ROWS
+        )
+    ]
+    for rows, columns in blocks:
+        cells = {
+            (row, column): text for row in rows for column in columns if (text := sheet.rows[row].get(column))
+        }
+        width, area = len({column for _, column in cells}), len(rows) * len(columns)
+        if len(cells) <= MAX_LISTED < len(blocks) + MAX_LISTED - 1 or (
+            area > LARGE and len(cells) < area * MIN_SHARE
+        ):
+            yield "\n".join(f"{column_letters(column)}{row}: {text}" for (row, column), text in cells.items())
+        elif width:
+            name = f"{column_letters(columns[0])}{rows[0]}:{column_letters(columns[-1])}{rows[-1]}\n\n"
+            yield (name if len(blocks) > 1 else "") + _table(sheet, rows, columns)
+
+
+def _spread(sheet: Sheet) -> None:
+    """Repeat the text of merged cells at each of their places that a reader would look at."""
+    used = sorted({column for row in sheet.rows.values() for column in row})
+    for rows, columns in sheet.merged:
+        text = sheet.rows.get(rows[0], {}).get(columns[0])
+        if not text:
+            continue
+        beside = any(column not in columns for column in sheet.rows[rows[0]])
+        across = [column for column in used if column in columns] if beside else [columns[0]]
+        down = (row for row in sheet.rows if row in rows) if len(rows) > len(sheet.rows) else rows
+        for row in down:
+            if row in sheet.rows:
+                for column in across:
+                    sheet.rows[row].setdefault(column, text)
+
+
+def _mark_hidden(sheet: Sheet) -> None:
+    for row in sheet.hidden_rows & sheet.rows.keys():
+        first = min(sheet.rows[row])
+        sheet.rows[row][first] += f" {HIDDEN_ROW}"
+    if not sheet.hidden_columns:
+        return
+    marked: set[int] = set()
+    for row in sorted(sheet.rows):
+        for column in sheet.rows[row].keys() - marked:
+            if any(column in hidden for hidden in sheet.hidden_columns):
+                sheet.rows[row][column] += f" {HIDDEN_COLUMN}"
+            marked.add(column)
+
+
+def _groups(numbers: Iterable[int], gap: int) -> list[list[int]]:
+    """Return numbers in groups, between which more are missing than `gap`."""
+    ordered = sorted(numbers)
+    edges = [
+        0,
+        *(at for at, (one, two) in enumerate(pairwise(ordered), 1) if two - one - 1 > gap),
+        len(ordered),
+    ]
+    return [ordered[start:end] for start, end in pairwise(edges) if end > start]
+
+
+def _table(sheet: Sheet, rows: list[int], columns: list[int]) -> str:
+    lines = [
+        f"| {' | '.join(_escaped(sheet.rows[row].get(column, '')) for column in columns)} |" for row in rows
+    ]
+    return "\n".join([lines[0], f"|{' --- |' * len(columns)}", *lines[1:]])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|").replace("\r\n", "\n").replace("\n", "<br>").replace("_x000D_", "").strip()

@@ -1,0 +1,181 @@
+"""The sheets of an Excel workbook as Markdown tables, with the values that a reader sees."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from .number_codes import BUILT_IN, GENERAL, shown
+from .ooxml import OFF, Package, Relation
+from .problem import Problem
+from .sheet_notes import notes_of
+from .sheet_table import Sheet, column_number, tables
+
+REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
+LINK = re.compile(r'\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
+NOT_CALCULATED = "(not calculated)"
+# Where the content of a cell ends up in a formula's text for newer functions.
+NEW_FUNCTION = re.compile(r"_xl(?:fn|ws|udf|pm)\.")
+MAX_CHARACTERS = 8_000_000  # more than may be read of a document
+MAX_CELLS = 2_000_000
+
+
+@dataclass(slots=True)
+class _Book:
+    """What the sheets share. `formats`: the code of each style."""
+
+    texts: list[str]
+    formats: list[str]
+    is_1904: bool
+    characters: int = 0
+    formulas: dict[str, str] = field(default_factory=dict)  # of a sheet, by the number that cells share
+
+
+def workbook_pages(content: bytes) -> Iterator[str]:
+    """Return the sheets, each under its name; those without content are left out."""
+    package = Package(content)
+    part = package.main_part("xl/workbook.xml")
+    root, relations = package.root(part), package.relations(part)
+    properties = root.find("x-workbookPr")
+    is_1904 = properties is not None and properties.get("date1904", "0") not in OFF
+    book = _Book(_texts(package, _target(relations, "sharedStrings")),
+                 _formats(package, _target(relations, "styles")), is_1904)  # fmt: skip
+    for element in root.iter("x-sheet"):
+        relation = relations.get(element.get("r-id", ""))
+        if relation is None or relation.kind != "worksheet":
+            continue
+        text = "\n\n".join(tables(_sheet(package, relation.target, book)))
+        hidden = " (hidden)" if element.get("state", "visible") != "visible" else ""
+        if text:
+            yield f"## {element.get('name', '')}{hidden}\n\n{text}"
+
+
+def _target(relations: dict[str, Relation], kind: str) -> str:
+    return next((each.target for each in relations.values() if each.kind == kind), "")
+
+
+def _texts(package: Package, part: str) -> list[str]:
+    """Return the texts that cells share."""
+    return [_rich_text(each) for each in package.elements(part, ("x-si",))]
+
+
+def _rich_text(element: Element) -> str:
+    """Return a text in one or more runs, without the readings of its ideographs."""
+    runs = (each if each.tag == "x-t" else each.find("x-t") for each in element if each.tag in ("x-t", "x-r"))
+    return "".join(run.text or "" for run in runs if run is not None)
+
+
+def _formats(package: Package, part: str) -> list[str]:
+    root = package.root(part)
+    codes = BUILT_IN | {
+        int(each.get("numFmtId", "0")): each.get("formatCode", "") for each in root.iter("x-numFmt")
+    }
+    cells = root.find("x-cellXfs")
+    return [codes.get(int(each.get("numFmtId", "0")), GENERAL) for each in cells] if cells is not None else []
+
+
+def _sheet(package: Package, part: str, book: _Book) -> Sheet:
+    sheet, relations = Sheet(), package.relations(part)
+    book.formulas = {}
+    row_number = 0
+    for element in package.elements(part, ("x-row", "x-col", "x-mergeCell", "x-hyperlink")):
+        if element.tag == "x-row":
+            row_number = int(element.get("r", row_number + 1))
+            _read_row(element, row_number, sheet, book)
+        elif element.tag == "x-col" and (_is_hidden(element) or element.get("width") == "0"):
+            first, last = int(element.get("min", "1")), int(element.get("max", "1"))
+            sheet.hidden_columns.append(range(first, last + 1))
+        elif element.tag == "x-mergeCell" and (found := REFERENCE.fullmatch(element.get("ref", ""))):
+            sheet.merged.append(_area(found))
+        elif element.tag == "x-hyperlink":
+            _link(element, sheet, relations)
+    for reference, note in notes_of(package, relations):
+        if found := REFERENCE.fullmatch(reference):
+            row, column = int(found[2]), column_number(found[1])
+            cells = sheet.rows.setdefault(row, {})
+            cells[column] = f"{cells.get(column, '')} {note}".strip()
+    return sheet
+
+
+def _is_hidden(element: Element) -> bool:
+    return element.get("hidden", "0") not in OFF
+
+
+def _area(found: re.Match[str]) -> tuple[range, range]:
+    """Return the rows and columns of a range."""
+    top, left = int(found[2]), column_number(found[1])
+    bottom, right = int(found[4] or top), column_number(found[3] or found[1])
+    return range(top, bottom + 1), range(left, right + 1)
+
+
+def _read_row(element: Element, number: int, sheet: Sheet, book: _Book) -> None:
+    cells: dict[int, str] = {}
+    column = 0
+    for cell in element:
+        found = REFERENCE.fullmatch(cell.get("r", ""))
+        column = column_number(found[1]) if found else column + 1
+        if text := _cell(cell, book):
+            cells[column] = text
+            book.characters += len(text) + 3
+            sheet.cells += 1
+    if book.characters > MAX_CHARACTERS or sheet.cells > MAX_CELLS:
+        raise Problem("long")
+    if cells:
+        sheet.rows[number] = cells
+        if _is_hidden(element) or element.get("ht") == "0":
+            sheet.hidden_rows.add(number)
+
+
+def _cell(cell: Element, book: _Book) -> str:
+    """Return what a cell shows; its formula if no result is stored."""
+    kind, stored, formula = cell.get("t", "n"), cell.find("x-v"), cell.find("x-f")
+    value = (stored.text or "") if stored is not None else ""
+    if formula is not None:
+        text = _formula(formula, cell.get("r", ""), book)
+        if not value and kind != "str":
+            return f"{text} {NOT_CALCULATED}"
+        if link := LINK.match(text[1:]):
+            return _linked(_value(kind, value, cell, book), link[1])
+    return _value(kind, value, cell, book)
+
+
+def _value(kind: str, value: str, cell: Element, book: _Book) -> str:
+    if kind == "inlineStr":
+        found = cell.find("x-is")
+        return _rich_text(found) if found is not None else ""
+    if kind == "s":
+        return book.texts[int(value)] if value.isdigit() and int(value) < len(book.texts) else ""
+    if kind == "b":
+        return {"1": "TRUE", "0": "FALSE"}.get(value, value)
+    if kind != "n" or not value:
+        return value
+    style = cell.get("s", "")
+    code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else GENERAL
+    try:
+        return shown(float(value), code, book.is_1904).strip()
+    except (ArithmeticError, ValueError, IndexError):
+        return value
+
+
+def _formula(element: Element, reference: str, book: _Book) -> str:
+    shared, text = element.get("si"), NEW_FUNCTION.sub("", element.text or "")
+    if text:
+        if shared is not None:
+            book.formulas[shared] = f"{text}, as in {reference}"
+        return f"={text}"
+    return f"={book.formulas.get(shared or '', '')}"
+
+
+def _link(element: Element, sheet: Sheet, relations: dict[str, Relation]) -> None:
+    target, found = relations.get(element.get("r-id", "")), REFERENCE.fullmatch(element.get("ref", ""))
+    if target is None or found is None:
+        return
+    row, column = int(found[2]), column_number(found[1])
+    if text := sheet.rows.get(row, {}).get(column):
+        sheet.rows[row][column] = _linked(text, target.target)
+
+
+def _linked(text: str, address: str) -> str:
+    if text in (address, address.removeprefix("mailto:")) or "](" in text:
+        return text
+    return f"[{text or address}]({address})"

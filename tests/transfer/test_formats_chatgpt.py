@@ -260,7 +260,7 @@ def test_pictures_and_recordings_are_named() -> None:
         ),
     )
     assert found.attachments == ["image_asset_pointer", "A red cat", "picture"]
-    assert found.left_out == {"recording": ["audio_asset_pointer"]}
+    assert found.left_out == {"recording": ["audio"]}
     assert last(found).text == "[picture: A red cat]\n\n[picture: picture]"
 
 

@@ -1,6 +1,5 @@
 """What each part of LibreChat's export is kept as, or named as left out."""
 
-import time
 from typing import Any
 
 import pytest
@@ -157,8 +156,7 @@ def test_quotes_and_opinions_are_kept() -> None:
     assert last(found).feedback == (False, "slow\nToo late")
 
 
-def test_ends_of_many_directives_take_linear_time() -> None:
+def test_the_ends_of_many_directives_are_looked_for_together() -> None:
+    """Expect an end: in quadratic time, this text would take an hour."""
     many = ":::a\n```\n:::\n" * 30_000
-    began = time.thread_time()
-    librechat(many)
-    assert time.thread_time() - began < 5
+    assert last(librechat(many)).text.count("```") == 30_000

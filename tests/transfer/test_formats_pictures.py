@@ -1,7 +1,6 @@
 """Data URLs in texts: their places are named, the words around them are kept, and no Base64 is left."""
 
 import base64
-import time
 
 import pytest
 
@@ -83,11 +82,11 @@ def test_the_bytes_are_found_in_each_way_of_writing_them() -> None:
     assert data_url("https://a.example/x.png") is None
 
 
-def test_many_and_large_ones_take_linear_time() -> None:
+def test_many_and_large_ones_are_found() -> None:
+    """Expect an end: in quadratic time, these texts would take hours."""
     large = f"![big](data:image/png;base64,{'A' * 8_000_000}) end"
     many = "![x](data:image/png;base64,QUJD) <img src='" * 50_000
-    began = time.thread_time()
     assert take_out(large)[0] == "[picture: big] end"
     assert "base64" not in take_out(many)[0]
-    take_out("[" * 200_000 + "data:image/png;base64,")
-    assert time.thread_time() - began < 3
+    brackets = "[" * 200_000 + "data:image/png;base64,"
+    assert take_out(brackets) == (brackets, [])

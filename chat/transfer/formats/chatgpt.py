@@ -27,11 +27,11 @@ OLDER_CONTEXT = ("about_user_message", "about_model_message")
 CODE_TOOLS = {"python": "python", "python_user_visible": "python", "container": "bash"}
 SEARCH_TOOLS = ("web", "browser", "file_search", "myfiles_browser", "search", "personal_context")
 CONFIRMING_TOOLS = ("canmore", "bio", "dalle", "image_gen", "t2uay3k", "reply_widget")
-RECORDINGS = (
-    "audio_asset_pointer",
-    "real_time_user_audio_video_asset_pointer",
-    "video_container_asset_pointer",
-)
+RECORDINGS = {
+    "audio_asset_pointer": "audio",
+    "real_time_user_audio_video_asset_pointer": "audio",
+    "video_container_asset_pointer": "video",
+}
 
 
 def matches(value: Raw) -> bool:
@@ -228,9 +228,9 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
     names = foreign.names(foreign.records(about.get("attachments")), "name")
     pictures = []
     for part in filter(_is_file, foreign.records(_parts(content))):
-        kind, source = part.get("content_type"), foreign.text(part.get("asset_pointer"))
+        kind, source = foreign.text(part.get("content_type")), foreign.text(part.get("asset_pointer"))
         if kind in RECORDINGS:
-            draft.leave_out("recording", foreign.text(kind))
+            draft.leave_out("recording", RECORDINGS[kind])
         elif draft.role == ASSISTANT:
             made = foreign.record(foreign.record(part.get("metadata")).get("dalle"))
             draft.picture(foreign.text(part.get("name")) or foreign.text(made.get("prompt"))[:80], source)
@@ -243,7 +243,7 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
 
 
 def _is_file(part: Raw) -> bool:
-    return "asset_pointer" in part or part.get("content_type") in RECORDINGS
+    return "asset_pointer" in part or foreign.text(part.get("content_type")) in RECORDINGS
 
 
 def _parts(content: Raw) -> list[Any]:

@@ -193,7 +193,7 @@ class _Blocks:
         returned = block.get("content")
         parts = foreign.records(returned)
         for part in parts:
-            kind = part.get("type")
+            kind = foreign.text(part.get("type"))
             if kind == "knowledge" or part.get("url"):
                 url, title = foreign.text(part.get("url")), foreign.text(part.get("title"))
                 self._draft.cite(title, url, foreign.text(part.get("text")))
@@ -244,7 +244,7 @@ BLOCKS: dict[str, Read] = {
     "document": _Blocks.picture,
     **dict.fromkeys(UNSEEN, _Blocks.nothing),
 }
-FILES: dict[Any, Read] = {
+FILES: dict[str, Read] = {
     "image": _Blocks.picture,
     "document": _Blocks.picture,
     "local_resource": _Blocks.resource,

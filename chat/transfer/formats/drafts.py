@@ -116,9 +116,9 @@ class Draft:
     def picture(self, name: str, source: str) -> None:
         """Attach a picture that is given by its data URL, or by Base64; count another one by its name."""
         url = pictures.data_url(source)
-        content = url.content if url else pictures.bare(source)
+        content = url.content if url else pictures.decoded(source)
         name = name or (pictures.default_name(url) if url else "picture")
-        if content and self.role == USER:
+        if content and pictures.is_picture(content) and self.role == USER:
             self._attach(name, content)
         else:
             self.lose_file(name)
@@ -134,7 +134,7 @@ class Draft:
         """Return the text with names for data URLs. The pictures of a question become attachments."""
         text, found = pictures.take_out(text)
         for each in found:
-            if each.content and each.kind == "image" and self.role == USER:
+            if each.content and pictures.is_picture(each.content) and self.role == USER:
                 self._attach(each.name, each.content)
             else:
                 self.lose_file(each.name)

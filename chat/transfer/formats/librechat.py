@@ -105,9 +105,9 @@ def _node(raw: Raw, parent: str, drafts: Drafts) -> Node:
     if not draft.has_text:
         _text(draft, raw, sources)
     for each in foreign.records(raw.get("plugins")) + foreign.records([raw.get("plugin")]):
-        name = foreign.text(each.get("latest")) or foreign.text(each.get("plugin"))
-        draft.call(name, each.get("inputs"))
-        draft.result(name, each.get("outputs"))
+        if name := foreign.text(each.get("latest")) or foreign.text(each.get("plugin")):
+            draft.call(name, each.get("inputs"))
+            draft.result(name, each.get("outputs"))
     quotes = raw.get("quotes")
     for passage in quotes[::-1] if isinstance(quotes, list) else ():
         draft.quote(foreign.text_in(passage))

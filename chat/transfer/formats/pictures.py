@@ -98,10 +98,9 @@ def decoded(body: str) -> bytes | None:
         return None
 
 
-def bare(value: str) -> bytes | None:
-    """Return the picture that a value is in Base64; None for another value, such as an address."""
-    content = decoded(value)
-    return content if content and content.startswith(SIGNATURES) else None
+def is_picture(content: bytes | None) -> bool:
+    """Return True for a picture that can be an attachment; other bytes would be read as a document."""
+    return content is not None and content.startswith(SIGNATURES)
 
 
 def _named(text: str, found: list[DataURL]) -> tuple[str, list[DataURL]]:

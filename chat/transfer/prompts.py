@@ -5,7 +5,7 @@ The file `prompts.json` is described by prompts.schema.json. A prompt's groups a
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
@@ -18,7 +18,9 @@ from chat.prompts.library import MAX_PROMPTS
 
 from .own_format import PROMPT_FORMAT, PROMPT_FORMAT_VERSION, written
 from .problems import PromptProblem
-from .records import ImportedPrompt
+
+if TYPE_CHECKING:  # an export needs no msgspec
+    from .records import ImportedPrompt
 
 PROMPTS_FILE = "prompts.json"
 
@@ -43,7 +45,7 @@ def _object(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def content_of(found: ImportedPrompt) -> PromptContent:
+def content_of(found: "ImportedPrompt") -> PromptContent:
     """Return the prompt as it can be stored. Raises PromptProblem."""
     title = " ".join(found.title.split())
     try:

@@ -2,14 +2,20 @@
 
 import asyncio
 import logging
+import threading
 from typing import IO, NoReturn
 
 import pytest
 from django.db import OperationalError
 
 from chat.attachments.extraction import NeedsConversion
-from chat.transfer import worker
+from chat.db import DatabaseExecutor
+from chat.models import ImportJob, User
+from chat.transfer import jobs, step, worker
 from tests.support.waiting import becomes
+from tests.transfer.importing import uploaded
+
+LARGE = 100_000_000
 
 
 async def refuse(person: int, file: IO[bytes], needed: NeedsConversion) -> NoReturn:
@@ -39,3 +45,37 @@ async def test_an_outage_of_the_database_is_logged_once(
     await asyncio.gather(task, return_exceptions=True)
     logged = [record.message for record in caplog.records if record.name == "chat.background"]
     assert logged == ["import failed: OperationalError", "import works again after 3 failures"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("folder")
+async def test_large_files_of_several_people_hold_up_no_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large ones take two threads at most, each person's in one."""
+    working: list[str] = []
+    go_on = threading.Event()
+
+    def work(job: ImportJob, stop: object, convert: object) -> None:
+        working.append(job.user.username)
+        if job.size > LARGE - 1:
+            go_on.wait()
+        jobs.finish(job, ImportJob.State.DONE)
+
+    def begin(name: str, size: int) -> None:
+        job = uploaded(User.objects.create_user(name), [])
+        ImportJob.objects.filter(pk=job.pk).update(size=size)
+
+    monkeypatch.setattr(step, "work", work)
+    monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.01)
+    thread = DatabaseExecutor("test")
+    for name in ("ann", "ben", "cat"):
+        await thread(begin, name, LARGE)
+    task = asyncio.create_task(worker.work_on_imports(refuse))
+    await becomes(lambda: len(working) == 2)
+    await thread(begin, "dan", 1)
+    worker.wake()
+    await becomes(lambda: set(working) == {"ann", "ben", "dan"})
+    go_on.set()
+    await becomes(lambda: len(working) == 4)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await thread.aclose(5)

@@ -31,8 +31,10 @@ def read_here() -> None:
 
 
 def children() -> list[int]:
-    found = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
-    return [int(child) for each in found for child in each.split()]
+    """The processes that read an import for this one."""
+    found = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    every = [int(child) for each in found for child in each]
+    return [child for child in every if reader.IMPORT_READER in Path(f"/proc/{child}/cmdline").read_text()]
 
 
 def in_a_thread(stop: Callable[[], bool] = never) -> "Future[bool]":

@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db.models import Value
 from django.db.models.functions import Lower
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -164,6 +165,11 @@ class UserChangeForm(UniqueEmailMixin, DjangoUserChangeForm):
             role: Any = self.fields["role"]
             role.choices = _described_roles(self.instance.role)
             self.initial["role"] = self.instance.role
+
+    @cached_property
+    def changed_data(self) -> list[str]:
+        """The changed fields; without a choice, the role stays."""
+        return [name for name in super().changed_data if name != "role" or self.data.get("role")]
 
     def clean(self) -> dict[str, Any] | None:
         """Apply the chosen role. Reject a change that would leave nobody who can open the admin."""

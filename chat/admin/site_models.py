@@ -22,7 +22,7 @@ from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
 
 from .formats import in_words
-from .mixins import PermissionBeforeLookupMixin
+from .mixins import LoggedValuesMixin, PermissionBeforeLookupMixin
 
 DEFAULT_IS_ENABLED = gettext_lazy("This is the default model. Make another one the default first.")
 DEFAULT_IS_FOR_ALL = gettext_lazy("The default model must be available to everyone.")
@@ -78,7 +78,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 
 @admin.register(SiteModel)
-class SiteModelAdmin(PermissionBeforeLookupMixin):
+class SiteModelAdmin(LoggedValuesMixin, PermissionBeforeLookupMixin):
     """The models. The administrator's settings can be changed; Cloudflare's descriptions are read-only."""
 
     form = SiteModelForm

@@ -27,7 +27,8 @@ from chat.models.role import Role, role_expression, set_permissions
 
 from .filters import RoleFilter, StatusFilter
 from .formats import moment
-from .mixins import ListTitleMixin, PermissionBeforeLookupMixin
+from .mixins import ListTitleMixin, LoggedValuesMixin, PermissionBeforeLookupMixin
+from .rights import ConfirmedRightsForm, ConfirmedRightsMixin
 
 PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_PERMISSIONS = _(
@@ -36,11 +37,17 @@ ABOUT_PERMISSIONS = _(
 )
 
 
+class ChangeForm(ConfirmedRightsForm, UserChangeForm):
+    """The form of an account, which asks for the administrator's own password where rights are changed."""
+
+
 @admin.register(User)
-class UserAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoUserAdmin):
+class UserAdmin(
+    ListTitleMixin, LoggedValuesMixin, ConfirmedRightsMixin, PermissionBeforeLookupMixin, DjangoUserAdmin
+):
     """The accounts. Staff with the right to change users can change those who are not staff."""
 
-    form = UserChangeForm
+    form = ChangeForm
     add_form = AccountForm
     add_form_template = "admin/chat/user/add_form.html"
     change_password_form = SetUserPasswordForm
@@ -52,6 +59,7 @@ class UserAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoUserAdmin):
             _("Permissions in detail"),
             {"fields": PERMISSION_FIELDS, "classes": ("collapse",), "description": ABOUT_PERMISSIONS},
         ),
+        (_("Confirmation"), {"fields": ("current",)}),
         (_("Activity"), {"fields": ("last_login_", "date_joined_")}),
     )
     add_fieldsets = ((None, {"fields": ("username", "email", "password1", "password2")}),)
@@ -174,8 +182,13 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class GroupAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoGroupAdmin):
+class GroupAdmin(
+    ListTitleMixin, LoggedValuesMixin, ConfirmedRightsMixin, PermissionBeforeLookupMixin, DjangoGroupAdmin
+):
     """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
+
+    form = ConfirmedRightsForm
+    fields = ("name", "permissions", "current")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

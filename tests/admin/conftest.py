@@ -39,7 +39,7 @@ def administrator(db: None) -> Client:
 
 @pytest.fixture
 def root(db: None) -> User:
-    return User.objects.create_superuser("root")
+    return User.objects.create_superuser("root", password=PASSWORD)
 
 
 @pytest.fixture

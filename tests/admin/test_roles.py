@@ -9,6 +9,7 @@ from django.test import Client
 from chat.models import User
 from chat.models.role import REVIEWERS, Role, role_expression
 from tests.admin.people import address, as_
+from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 REVIEW = "view_conversation"
@@ -25,7 +26,8 @@ def saved(client: Client, user: User, **fields: Any) -> Any:
     shown = {name: form.initial.get(name) for name in form.fields}
     data = {name: [each.pk for each in value] if isinstance(value, list) else value
             for name, value in shown.items() if value not in (None, False, [])}  # fmt: skip
-    return client.post(address(user), {name: value for name, value in (data | fields).items() if value})
+    data |= {"current": PASSWORD, **fields}
+    return client.post(address(user), {name: value for name, value in data.items() if value})
 
 
 @pytest.fixture(autouse=True)

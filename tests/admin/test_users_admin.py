@@ -22,7 +22,7 @@ def change(client: Client, user: User, **fields: Any) -> Any:
     """Save the form as it stands, but for `fields`; None leaves a box unticked."""
     user = User.objects.get(pk=user.pk)
     form = {name: "on" for name in User.ADMINISTRATOR if getattr(user, name)}
-    form |= {"username": user.username, "email": user.email, **fields}
+    form |= {"username": user.username, "email": user.email, "current": PASSWORD, **fields}
     return client.post(address(user), {name: value for name, value in form.items() if value is not None})
 
 
@@ -139,6 +139,36 @@ def test_a_superuser_gives_rights(root: User, alice: User) -> None:
     assert change(as_(root), alice, is_staff="on", groups=str(group.pk)).status_code == 302
     alice.refresh_from_db()
     assert (alice.is_staff, alice.groups.get()) == (True, group)
+
+
+@pytest.mark.parametrize("password", ["", "a wrong guess"])
+def test_rights_change_only_with_ones_own_password(root: User, alice: User, password: str) -> None:
+    group = Group.objects.create(name="others")
+    client, groups = as_(root), "/admin/auth/group/"
+    for fields in ({"role": "reviewer"}, {"is_staff": "on"}, {"groups": str(group.pk)}):
+        page = change(client, alice, **fields, current=password)
+        assert page.context["adminform"].form.errors == {"current": ["That isn’t your current password."]}
+    added = {"name": "others", "permissions": Permission.objects.values_list("pk", flat=True)[:1]}
+    assert client.post(f"{groups}{group.pk}/change/", {**added, "current": password}).status_code == 200
+    alice.refresh_from_db()
+    assert (alice.is_staff, alice.groups.count(), group.permissions.count()) == (False, 0, 0)
+    assert change(client, alice, email="new@example.org", current=password).status_code == 302
+    assert client.post(f"{groups}{group.pk}/change/", {**added, "current": PASSWORD}).status_code == 302
+
+
+def test_the_log_of_changes_has_the_values(root: User, alice: User) -> None:
+    client, group = as_(root), str(Group.objects.create(name="few").pk)
+    change(client, alice, email="new@example.org")
+    change(client, alice, is_active=None, groups=group)
+    new = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
+    assert client.post(address(alice, "password"), new).status_code == 302
+    page = client.get(address(alice, "history")).content.decode()
+    assert "email (alice@example.org → new@example.org)" in page
+    assert "is_active (True → False)" in page
+    assert "groups (– → few)" in page
+    assert "Changed password." in page
+    assert NEW_PASSWORD not in page
+    assert PASSWORD not in page
 
 
 def test_nobody_is_deleted(root: User, alice: User) -> None:

@@ -8,6 +8,7 @@ from chat.metrics import exposition
 
 MAX_HEADER_BYTES = 16_384
 REQUEST_SECONDS = 10.0  # longest time for a client to send its request, and to take the response
+MAX_CONNECTIONS = 16  # at a time; a further one is closed
 
 
 def listen(host: str, port: int, *, shared: bool) -> socket.socket:
@@ -27,7 +28,16 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
 
 async def serve(sock: socket.socket) -> None:
     """Answer requests until cancelled."""
-    async with await asyncio.start_server(_respond, sock=sock, limit=MAX_HEADER_BYTES) as server:
+    slots = asyncio.Semaphore(MAX_CONNECTIONS)
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if slots.locked():
+            writer.close()
+            return
+        async with slots:
+            await _respond(reader, writer)
+
+    async with await asyncio.start_server(accept, sock=sock, limit=MAX_HEADER_BYTES) as server:
         await server.serve_forever()
 
 

@@ -2,14 +2,17 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
+from chat.management.metrics_server import MAX_CONNECTIONS
 from tests.metrics.scrape import TOKEN, Samples, scrape, total
 from tests.support.databases import ROOT
 from tests.support.server import Server, free_port, give_back
@@ -146,3 +149,17 @@ def test_an_address_of_their_own_with_a_token(servers: Callable[..., Server]) ->
     assert get(f"{own}/metrics").status_code == 401
     assert total(scrape(own), "chat_workers") == 1
     assert get(f"{server.url}/metrics", Authorization=f"Bearer {TOKEN}").status_code == 404
+
+
+def test_an_address_of_their_own_holds_few_connections(servers: Callable[..., Server]) -> None:
+    port = free_port()
+    give_back(port)
+    servers(METRICS_BIND=f"127.0.0.1:{port}")
+    with ExitStack() as stack:
+        held = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            for _ in range(MAX_CONNECTIONS + 1)
+        ]
+        assert held[-1].recv(1) == b""  # the last one is closed
+        held[0].sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        assert held[0].recv(12) == b"HTTP/1.1 200"

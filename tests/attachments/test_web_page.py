@@ -126,6 +126,19 @@ TABLES = [
     ("<table><tr><td><pre>1\n2</pre><td><pre>x\ny</pre></table>", "```\n1\n2\n```\n\n```\nx\ny\n```"),
     ("<table><tr><td colspan=x>a<td rowspan=0>b</table><table></table>", "| a | b |\n| --- | --- |"),
 ]
+KEPT = [
+    ("<div style='white-space: pre-wrap'>a\n  b</div>", "a\n  b"),
+    (
+        "x <script type='math/tex'>y^2</script><script type='math/tex; mode=display'>z</script>",
+        "x $y^2$\n$$z$$",
+    ),
+    ("<p>x <span class=MathJax>y2</span><script type='math/tex'>y^2</script></p>", "x $y^2$"),
+    (
+        "x <mjx-container><mjx-math aria-hidden=true>y</mjx-math><math><mi>y</mi></math></mjx-container>.",
+        "x $y$.",
+    ),
+    ("<img src=a title='A cat'>", "[Picture: A cat]"),
+]
 FORMS = [
     ("Name <input value='Ingrid  H'>!", "Name Ingrid H !"),
     ("<input type=radio checked>Yes<input type=radio>No", "[x] Yes [ ] No"),
@@ -170,7 +183,7 @@ MENDED = [
 
 
 @pytest.mark.parametrize(
-    ("page", "wanted"), [*TITLE, *SPACE, *LINKS, *LISTS, *TABLES, *FORMS, *WORDS, *MENDED]
+    ("page", "wanted"), [*TITLE, *SPACE, *LINKS, *LISTS, *TABLES, *KEPT, *FORMS, *WORDS, *MENDED]
 )
 def test_a_page_is_read_as_it_is_shown(page: str, wanted: str) -> None:
     assert text(page) == wanted

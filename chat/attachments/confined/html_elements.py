@@ -10,13 +10,14 @@ from .html_lists import list_items
 from .html_tables import table_text
 from .html_visibility import is_hidden
 from .html_whitespace import EDGE, collapsed, joined, kept, prefixed, restored, tidy
-from .mathml import equation
+from .mathml import between_dollars, equation
 
 MAX_DEPTH = 100  # below it, elements are read without their form
 MAX_ADDRESS_CHARACTERS = 1_000
 INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|button|cite|code|data|dfn|em|font|i|ins|kbd|label|mark|meter|output|"
-    "progress|ruby|rb|samp|small|span|strong|sub|sup|textPath|time|tspan|tt|u|var|wbr"
+    "progress|ruby|rb|samp|small|span|strong|sub|sup|textPath|time|tspan|tt|u|var|wbr|"
+    r"mjx-[\w-]+"
 )
 PARAGRAPHS = re.compile("p|table|ul|ol|dl|blockquote|pre|figure|form|fieldset|address|details")
 SCRIPTS = {
@@ -25,6 +26,7 @@ SCRIPTS = {
 }
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
 OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w")  # of an exponent or an index, in contrast to “st”
+KEEPING = re.compile(r"(?:^|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
 NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)
 CONTACT = re.compile(r"(?:mailto|tel|sms):([^?]*)", re.IGNORECASE)
 SCHEME = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
@@ -55,11 +57,13 @@ class Body:
         """Return the text of the node's children."""
         if self._depth >= MAX_DEPTH:
             return flat(node)
+        before = self._depth, self._is_kept
         self._depth += 1
+        self._is_kept |= bool(KEEPING.search(node.attributes.get("style") or ""))
         try:
             return "".join(map(self.text_of, node.iter(include_text=True)))
         finally:
-            self._depth -= 1
+            self._depth, self._is_kept = before
 
     def _white(self, text: str) -> str:
         return kept(text) if self._is_kept else collapsed(text)
@@ -119,7 +123,7 @@ class Body:
         return address if len(address) <= MAX_ADDRESS_CHARACTERS else ""
 
     def _img(self, node: Any) -> str:
-        return picture(node.attributes.get("alt") or "")
+        return picture(node.attributes.get("alt") or node.attributes.get("title") or "")
 
     def _svg(self, node: Any) -> str:
         named = node.attributes.get("aria-label") or ""
@@ -174,6 +178,9 @@ class Body:
     def _q(self, node: Any) -> str:
         return f"“{self.inside(node).strip(' ')}”"
 
+    def _tex(self, node: Any) -> str:
+        return kept(between_dollars(node.text(), "mode=display" in (node.attributes.get("type") or "")))
+
     def _math(self, node: Any) -> str:
         return kept(equation(node))
 
@@ -201,6 +208,7 @@ ELEMENTS: dict[str, Callable[[Body, Any], str]] = {
     **dict.fromkeys(("del", "s", "strike"), Body._del),
     "q": Body._q,
     "math": Body._math,
+    "script": Body._tex,
 }
 
 

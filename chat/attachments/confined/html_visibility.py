@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 NOT_SHOWN = re.compile(
-    "script|style|template|noscript|title|meta|link|base|datalist|canvas|defs|symbol|metadata|desc|rp|"
+    "style|template|noscript|title|meta|link|base|datalist|canvas|defs|symbol|metadata|desc|rp|"
     "mphantom|noframes|param|source|track"
 )
 HIDING = re.compile(
@@ -22,6 +22,7 @@ AT_RULE = re.compile(r"@[^{};]*+(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 RULE = re.compile(r"([^{};]++)\{([^{}]*+)\}")
 SHOWING = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
 MAX_RULES = 200
+TEX = 'script[type^="math/tex"]'
 
 
 def mark_hidden(tree: Any) -> None:
@@ -29,6 +30,9 @@ def mark_hidden(tree: Any) -> None:
 
     Of several rules the last one counts. Those for some media or states (`:hover`) are left aside.
     """
+    if tree.css_first(TEX):  # MathJax 2 has written what its scripts say
+        for each in tree.css('[class^="MathJax"]'):
+            each.attrs["hidden"] = ""
     sheets = (each.text() for each in tree.css("style") if each.parent.tag != "noscript")
     rules = (rule for sheet in sheets for rule in RULE.finditer(AT_RULE.sub("", COMMENT.sub("", sheet))))
     for rule in islice((rule for rule in rules if SHOWING.search(rule[2]) and ":" not in rule[1]), MAX_RULES):
@@ -46,6 +50,8 @@ def mark_hidden(tree: Any) -> None:
 def is_hidden(node: Any) -> bool:
     """Return True for what a browser does not show."""
     tag, attributes = node.tag, node.attributes
+    if tag == "script":
+        return not (attributes.get("type") or "").startswith("math/tex")
     if NOT_SHOWN.fullmatch(tag) or (tag == "dialog" and "open" not in attributes):
         return True
     if not attributes or tag in ("html", "body"):  # hidden only until a script has run

@@ -86,10 +86,14 @@ def equation(math: Any) -> str:
         text = unstyled[1] if unstyled else text
     else:
         text = tex(math)
+    return between_dollars(text, math.attributes.get("display") == "block")
+
+
+def between_dollars(text: str, is_block: bool) -> str:
     text = SPACES.sub(" ", text).strip()
     if not text:
         return ""
-    return f"\n$${text}$$\n" if math.attributes.get("display") == "block" else f"${text}$"
+    return f"\n$${text}$$\n" if is_block else f"${text}$"
 
 
 def tex(node: Any, depth: int = 0) -> str:

@@ -14,14 +14,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .mail import mail_pages
-from .notebook import notebook_text
-from .office import office_form, office_pages
 from .page_notes import PICTURES_ONLY
-from .pdf import pdf_pages
 from .problem import Problem
 from .text_encoding import decoded
-from .web_page import html_text
 
 # U+0002 and U+FFFE: written by PDFium where a word was divided at the end of a line.
 SOFT_HYPHENS = re.compile("\xad|[\x02\ufffe]\r?\n?")
@@ -31,18 +26,31 @@ BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def pages_of(reader: str, content: bytes, max_pages: int) -> tuple[str, Iterable[str]]:
-    """Return the form of the document, and the texts of its pages. Raises Problem and what parsers raise."""
+    """Return the form of the document, and the texts of its pages. Raises Problem and what parsers raise.
+
+    Each reader is imported where it is needed, since a child reads one document.
+    """
     if reader == "pdf":
+        from .pdf import pdf_pages
+
         return "pdf", pdf_pages(content, max_pages)
     if reader == "office":
+        from .office import office_form, office_pages
+
         form = office_form(content)
         return form, office_pages(content, form)
     if reader == "mail":
+        from .mail import mail_pages
+
         return reader, mail_pages(content)
     text = decoded(content)
     if reader == "html":
+        from .web_page import html_text
+
         text = html_text(text)
     elif reader == "notebook":
+        from .notebook import notebook_text
+
         text = notebook_text(text) or text
     return reader, [text]
 

@@ -1,5 +1,6 @@
 """A model's real limits, read from its error messages, because some declared windows are too large."""
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -28,6 +29,19 @@ class ModelLimits:
 def parse_limits(text: str) -> ModelLimits:
     """Return the limits that an error message names."""
     return ModelLimits(_number(WINDOW_ERROR, text), _number(OUTPUT_ERROR, text))
+
+
+def is_quoted(text: str, sent: object) -> bool:
+    """Return True if a limit in the error message stands in the request itself, which some servers quote.
+
+    Else one client could make a model's window small for everybody. `sent`: what the client chose.
+    """
+    found = [match[0] for pattern in (WINDOW_ERROR, OUTPUT_ERROR) if (match := pattern.search(text))]
+    return bool(found) and any(each in _text_of(sent) for each in found)
+
+
+def _text_of(sent: object) -> str:
+    return json.dumps(sent, ensure_ascii=False, default=str)
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:

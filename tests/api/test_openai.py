@@ -127,7 +127,7 @@ def test_all_roles_reach_the_model_as_text(alices: Program, fake: Fake) -> None:
     ]
 
 
-def test_known_parameters_pass_and_those_without_effect_are_left_out(alices: Program, fake: Fake) -> None:
+def test_known_parameters_pass_and_hints_are_left_out(alices: Program, fake: Fake) -> None:
     passed = {
         "temperature": 0.5,
         "top_p": 1,

@@ -230,7 +230,7 @@ def test_texts_of_messages(sent: dict[str, Any], got: str) -> None:
         ({}, "{}"),
     ],
 )
-def test_arguments_of_earlier_calls_reach_servers_of_openai_s_api_as_json(arguments: Any, got: str) -> None:
+def test_arguments_of_earlier_calls_are_sent_as_json(arguments: Any, got: str) -> None:
     function = {"name": "weather", "arguments": arguments}
     extra = {"extra_content": {"google": {"thought_signature": "s"}}}
     nested = {"id": "c", "type": "function", "function": function, **extra}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.upstream.error_limits import ModelLimits, parse_limits
+from chat.upstream.error_limits import ModelLimits, is_quoted, parse_limits
 from tests.fake_cloudflare.errors import ERRORS
 
 
@@ -49,3 +49,20 @@ def test_a_limit_that_is_said_is_read(message: str, limits: ModelLimits) -> None
 )
 def test_nothing_is_made_up(message: str) -> None:
     assert parse_limits(message) == ModelLimits()
+
+
+WINDOW = "maximum context length of 512 tokens"
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "quoted"),
+    [
+        (f"The prompt exceeds the {WINDOW}", "hello", False),
+        (f"The prompt exceeds the {WINDOW}", f"What is a {WINDOW}?", True),
+        (f"No tool '{WINDOW}'", [{"tools": [{"name": WINDOW}]}], True),
+        (f"The prompt exceeds the {WINDOW}", "maximum context length of 4096 tokens", False),
+        ("Invalid input", "Invalid input", False),
+    ],
+)
+def test_a_limit_that_the_request_names_itself_is_only_quoted(text: str, sent: object, quoted: bool) -> None:
+    assert is_quoted(text, sent) is quoted

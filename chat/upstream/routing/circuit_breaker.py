@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-from chat.upstream.errors import ErrorKind
+from chat.upstream.errors import ErrorKind, UpstreamError
 
+# Errors that open a breaker; an error of any other kind shows that the model responds.
+BREAKER_FAILURES = {ErrorKind.BUSY, ErrorKind.TIMEOUT, ErrorKind.UNAVAILABLE, ErrorKind.INTERRUPTED}
 FAILURE_THRESHOLD = 3  # consecutive failed requests, each with its retries, that open a breaker
 PEOPLE_THRESHOLD = 2  # people whose requests failed, before a model is paused for everybody
 TRIAL_INTERVAL_SECONDS = 21.0  # between two trial requests of an open breaker: 14 in five minutes
@@ -110,6 +112,15 @@ class CircuitBreaker:
         for streak in self._streaks(person):
             streak.claim()
         return True
+
+    def record_error(self, error: UpstreamError, person: str) -> None:
+        """Record how the person's request ended after all its retries."""
+        if error.kind not in BREAKER_FAILURES:
+            self.record_success(person)
+        elif error.kind is ErrorKind.UNAVAILABLE and not error.from_server:
+            self.record_failure(error.kind, NOBODY)
+        else:
+            self.record_failure(error.kind, person)
 
     def record_failure(self, kind: ErrorKind, person: str) -> None:
         """Record a request that failed, however often it was retried. `person` may be NOBODY."""

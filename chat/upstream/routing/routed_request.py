@@ -1,0 +1,236 @@
+"""One request on its way to the model that answers it: admission, retries, fallbacks, and their records."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from chat.upstream import pictures, token_budget
+from chat.upstream.catalog import LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.completion_stream import CompletionStream, NotStreamed
+from chat.upstream.error_limits import is_quoted
+from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
+from chat.upstream.timeouts import Backoff
+
+from .circuit_breaker import BREAKER_FAILURES
+from .wait_queue import PositionCallback
+
+if TYPE_CHECKING:
+    from .router import Router
+
+# Errors that justify a fallback, because another model may not have them.
+FALLBACK_ERRORS = BREAKER_FAILURES | {ErrorKind.THROTTLED, ErrorKind.QUOTA, ErrorKind.UNKNOWN_MODEL}
+BACKGROUND_SHARE = 0.8  # of a rate limit, up to which background requests are sent; the rest is for replies
+
+
+@dataclass(slots=True)
+class RoutedRequest:
+    """The state of one request on its way to the model that answers it."""
+
+    router: "Router"
+    request: ChatRequest
+    fallbacks: list[LlmModel]
+    wait: bool
+    background: bool
+    on_position: PositionCallback
+    on_attempt: Callable[[CompletionStream], None]
+    rate_limited: set[str] = field(default_factory=set)  # ids of models that rate-limited this request
+
+    @property
+    def person(self) -> str:
+        """The pseudonym of who asks; "" for requests of the site itself."""
+        return self.request.metadata.get("person", "")
+
+    async def open(self, stack: AsyncExitStack) -> CompletionStream:
+        """Enter into `stack` the first stream that yields a token or ends normally, and return it.
+
+        Raises UpstreamError, that of the requested model.
+        """
+        failure: UpstreamError | None = None
+        for request in self._requests():
+            try:
+                stream = await self._open_with_retries(stack, request)
+            except UpstreamError as error:
+                failure = failure or error
+                if error.kind not in FALLBACK_ERRORS:
+                    break
+            else:
+                stream.fallback_reason = failure.kind.value if failure else ""
+                return stream
+        assert failure is not None
+        raise failure
+
+    def _requests(self) -> Iterator[ChatRequest]:
+        yield self.request
+        shows_pictures = pictures.has_pictures(self.request.messages)
+        for model in self.fallbacks:
+            if shows_pictures and not model.vision:
+                continue  # it would answer a question about pictures without having seen them
+            if model.host is not self.request.model.host and pictures.has_addresses(self.request.messages):
+                continue  # its server may fetch none
+            try:
+                fit = token_budget.fit(self.request.messages, model, self.request.max_tokens)
+            except UpstreamError:
+                continue  # the prompt does not fit into its context window
+            if fit.dropped and self.request.sent_parts:
+                continue  # the messages that do not fit may hold a document
+            yield replace(self.request, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
+
+    async def _open_with_retries(self, stack: AsyncExitStack, request: ChatRequest) -> CompletionStream:
+        """Request a reply from one model, with retries. Raises UpstreamError after the last one."""
+        model = request.model
+        await self._admit(model)
+        self.on_position(0)
+        if model.counts_against_quota and (self.background or not self._is_last(model)):
+            request = _reject_if_busy(request)
+        started = asyncio.get_running_loop().time()
+        backoff = Backoff(self.router.retry_policy, self.router.client.is_retried_by_gateway(model))
+        unstreamed = False
+        while True:
+            stream = self.router.client.stream(request, started, unstreamed=unstreamed)
+            try:
+                await self._open_stream(stack, stream)
+            except NotStreamed:
+                if self.background:
+                    raise
+                unstreamed = True
+            except UpstreamError as error:
+                self.router.on_result(model, error.kind.value)
+                self._record_failure(request, error)
+                if not await self._wait_to_retry(request, error, stream, backoff):
+                    self._record_outcome(model, error)
+                    raise
+            else:
+                self.router.on_result(model, "ok")
+                self._record_success(model)
+                return stream
+
+    async def _open_stream(self, stack: AsyncExitStack, stream: CompletionStream) -> None:
+        """Send the request, and enter the stream into `stack` if it begins. Raises UpstreamError."""
+        self.on_attempt(stream)
+        async with AsyncExitStack() as attempt:
+            await attempt.enter_async_context(stream)
+            await stream.begin()
+            stack.push_async_exit(attempt.pop_all())
+
+    async def _wait_to_retry(
+        self, request: ChatRequest, error: UpstreamError, stream: CompletionStream, backoff: Backoff
+    ) -> bool:
+        """Wait, and return True if the same model may then be tried again."""
+        delay = backoff.delay_after(error, streamed=stream.streams, time_left=stream.time_left)
+        if delay is None or not self._should_retry(request, error):
+            return False
+        await asyncio.sleep(delay)
+        return await self._reacquire(request.model)
+
+    async def _admit(self, model: LlmModel) -> None:
+        """Wait for the rate limit. Raises UpstreamError if no request may be sent."""
+        if model.local:
+            return
+        self._check_breakers(model, claim=False)  # fail before waiting in the queue
+        if model.counts_against_quota:
+            if self.wait:
+                await self.router.limiter.acquire(model, self.on_position)
+            else:
+                await self._acquire_now(model)
+        self._check_breakers(model, claim=True)
+
+    async def _acquire_now(self, model: LlmModel) -> None:
+        """Raise UpstreamError (throttled) if a request to the model would have to wait."""
+        limiter = self.router.limiter
+        share = BACKGROUND_SHARE if self.background else 1.0
+        seconds = await limiter.acquire_or_delay(model, share)
+        if seconds:
+            raise UpstreamError(ErrorKind.THROTTLED, retry_after=seconds, detail="not requested")
+
+    def _check_breakers(self, model: LlmModel, *, claim: bool) -> None:
+        """Raise UpstreamError if the quota is spent or the model's breaker is open.
+
+        `claim`: a request follows, so take the trial that an open breaker allows.
+        """
+        quota, breaker = self.router.quota_breaker, self.router.breaker(model)
+        if self.background and (
+            quota.retry_after() or breaker.is_open_to(self.person)
+        ):  # the trial is for a reply
+            kind = ErrorKind.QUOTA if quota.retry_after() else breaker.kind
+            raise UpstreamError(kind, detail="not requested")
+        if model.counts_against_quota and not (quota.try_acquire() if claim else quota.may_acquire()):
+            raise UpstreamError(ErrorKind.QUOTA, retry_after=quota.retry_after(), detail="not requested")
+        wait = breaker.retry_after(self.person)
+        if wait or (claim and not breaker.try_acquire(self.person)):
+            error = UpstreamError(breaker.kind, retry_after=wait, detail="not requested")
+            error.message = MODEL_PAUSED
+            raise error
+
+    def _should_retry(self, request: ChatRequest, error: UpstreamError) -> bool:
+        """Return True if the same model may be tried again.
+
+        Not a busy one if a fallback model is left or the request has the option `rejectIfBusy`.
+        """
+        if self.background:
+            return False
+        rejects_if_busy = not self._is_last(request.model) or "options" in request.raw_parameters
+        if error.kind is ErrorKind.BUSY and rejects_if_busy:
+            return False
+        if self.router.breaker(request.model).is_open_to(self.person):
+            return False
+        return self.wait or error.kind is not ErrorKind.THROTTLED
+
+    def _is_last(self, model: LlmModel) -> bool:
+        return not self.fallbacks or model == self.fallbacks[-1]
+
+    async def _reacquire(self, model: LlmModel) -> bool:
+        """Count a retry and return True if the breaker is still closed and no other request is waiting."""
+        if self.router.breaker(model).is_open_to(self.person):
+            return False
+        return not model.counts_against_quota or await self.router.limiter.try_acquire(model)
+
+    def _record_success(self, model: LlmModel) -> None:
+        if not model.local:
+            self.router.breaker(model).record_success(self.person)
+        if model.counts_against_quota:
+            self.router.quota_breaker.record_success()
+            self.router.limiter.on_accepted(model)
+
+    def _record_failure(self, request: ChatRequest, error: UpstreamError) -> None:
+        """Report the error to the rate limiter, the quota's breaker and the catalog, for the next requests.
+
+        A background request asked to be rejected by a busy model, which then still answers others.
+        """
+        router, model = self.router, request.model
+        if model.local or (self.background and error.kind is ErrorKind.BUSY):
+            return
+        if not (
+            error.kind is ErrorKind.TOO_LONG
+            and is_quoted(error.detail, [request.messages, request.raw_parameters])
+        ):
+            router.on_error(model, error)
+        if model.counts_against_quota:
+            if error.kind is ErrorKind.THROTTLED:
+                self._record_rate_limit(model, error)
+                return
+            router.limiter.on_accepted(model)
+            if error.kind is ErrorKind.QUOTA:
+                router.quota_breaker.record_refusal(error.retry_after or 0.0)
+                return
+
+    def _record_outcome(self, model: LlmModel, error: UpstreamError) -> None:
+        """Report a request that failed after all its retries to the model's breaker, once."""
+        if model.local or (self.background and error.kind is ErrorKind.BUSY):
+            return
+        if model.counts_against_quota and error.kind in (ErrorKind.QUOTA, ErrorKind.THROTTLED):
+            return  # which have limiters of their own
+        self.router.breaker(model).record_error(error, self.person)
+
+    def _record_rate_limit(self, model: LlmModel, error: UpstreamError) -> None:
+        """Report a 429 response once per request and model, however often the request was retried."""
+        if model.id not in self.rate_limited:
+            self.rate_limited.add(model.id)
+            self.router.limiter.on_rate_limited(model, error.retry_after_header)
+
+
+def _reject_if_busy(request: ChatRequest) -> ChatRequest:
+    """Make Workers AI reject the request instead of queueing it when busy, because a fallback can answer."""
+    return replace(request, raw_parameters={**request.raw_parameters, "options": {"rejectIfBusy": True}})

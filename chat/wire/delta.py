@@ -37,10 +37,10 @@ class Delta:
         return self.text + self.refusal
 
 
-def merge(total: Delta, part: Delta | None) -> None:
-    """Add the delta of a later frame."""
-    if part is None:
-        return
+def merge(total: Delta | None, part: Delta | None) -> Delta | None:
+    """Add the delta of a later frame to `total`, and return that."""
+    if total is None or part is None:
+        return total or part
     total.text += part.text
     total.reasoning += part.reasoning
     total.refusal += part.refusal
@@ -49,6 +49,7 @@ def merge(total: Delta, part: Delta | None) -> None:
         total.tool_calls = [*total.tool_calls, *part.tool_calls]
     if part.more:
         total.more = merged_fields(total.more or {}, part.more)
+    return total
 
 
 def joined(parts: Iterable[Delta]) -> Delta:

@@ -126,22 +126,25 @@ class DeltaDecoder:
 
         All events of a chunk become one delta. None if that says nothing.
         """
-        delta = Delta()
+        delta: Delta | None = None
         try:
             for event in self._split(chunk):
-                self._read(delta, event)
-                if self.failure:
+                delta = merge(delta, self._read(event))
+                if self.failure is not None:
                     break
             if chunk is None:
                 self._end()
             if chunk is None or self.is_done:
-                merge(delta, self._frames.flush())
+                delta = merge(delta, self._frames.flush())
         except (FrameError, sse.LineTooLong) as error:
             self._fail(error)
-        self._apply_stop_sequences(delta, ended=chunk is None or self.is_complete or self.failure is not None)
-        if self._single_tool_call and delta.tool_calls:
+        if self._stop_sequences:
+            delta = delta or Delta()
+            ended = chunk is None or self.is_complete or self.failure is not None
+            self._apply_stop_sequences(self._stop_sequences, delta, ended=ended)
+        if self._single_tool_call and delta:
             delta.tool_calls = [piece for piece in delta.tool_calls if piece["index"] == 0]
-        return delta if delta.says_something else None
+        return delta if delta and delta.says_something else None
 
     def _split(self, chunk: bytes | None) -> list[sse.Event]:
         if self._events is None:
@@ -156,14 +159,15 @@ class DeltaDecoder:
             chunk = start if chunk is not None else None
         return self._events.close() if chunk is None else self._events.feed(chunk)
 
-    def _read(self, delta: Delta, event: sse.Event) -> None:
+    def _read(self, event: sse.Event) -> Delta | None:
         try:
-            merge(delta, self._frames.read(event))
+            delta = self._frames.read(event)
         except FrameError as error:
             self._fail(error)
-        else:
-            if self._frames.finish_reason == ERROR and not self.failure:
-                self.failure = FrameError(None, self._frames.named_reason)
+            return None
+        if self._frames.finish_reason == ERROR:
+            self.failure = FrameError(None, self._frames.named_reason)
+        return delta
 
     def _fail(self, error: Exception) -> None:
         """Note an error; after the finish reason it makes no failure of a reply."""
@@ -179,12 +183,10 @@ class DeltaDecoder:
             self._frames.done = True
         self._frames.is_settled = bool(self._frames.finish_reason)
 
-    def _apply_stop_sequences(self, delta: Delta, *, ended: bool) -> None:
+    def _apply_stop_sequences(self, stops: StopSequences, delta: Delta, *, ended: bool) -> None:
         """End the text before a stop sequence, and ignore what follows it, an error too."""
-        if self._stop_sequences is None:
-            return
-        delta.text = self._stop_sequences.add(delta.text)
-        if self.is_stopped:
+        delta.text = stops.add(delta.text)
+        if stops.found:
             self.failure = None
         elif ended:
-            delta.text += self._stop_sequences.flush()
+            delta.text += stops.flush()

@@ -28,7 +28,7 @@ _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
 _RARE_FIELDS = {"error", "errors", "success", "internalCode", "chunks", *FRAME_FIELDS}
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
-_NATIVE_FIELDS = {*REASONING_NAMES, "tool_calls"}  # of a frame that is a message itself
+_REASONING_NAMES = {*REASONING_NAMES}
 
 
 class FrameError(Exception):
@@ -96,7 +96,10 @@ class FrameReader:
             frame, end = _scan(data, 0)
         except (StopIteration, ValueError, RecursionError):
             return self._unusual(event)
-        return self._frame(frame) if end == len(data) else self._unusual(event)
+        try:
+            return self._frame(frame) if end == len(data) else self._unusual(event)
+        except RecursionError:
+            raise FrameError(None) from None
 
     def flush(self) -> Delta | None:
         """Return what was held back, at the end; None if there is nothing.
@@ -136,10 +139,10 @@ class FrameReader:
                 self.is_cut = event.unfinished
                 self.skipped += not event.unfinished
                 return None
-        delta = Delta()  # of a server that sends no blank lines between its events
-        for line in data.split("\n"):
-            merge(delta, self.read(event._replace(data=line)))
-        return delta or None
+        delta: Delta | None = None
+        for line in data.split("\n"):  # of a server that sends no blank lines between its events
+            delta = merge(delta, self.read(event._replace(data=line)))
+        return delta
 
     def _frame(self, frame: Any) -> Delta | None:
         if frame.__class__ is not dict:
@@ -159,25 +162,27 @@ class FrameReader:
             text = message.get("content")
             if text is None:
                 text = choice.get("text") or ""
-        try:
-            delta = self._message.read(text, message, whole="message" in choice)
-            if is_rare:
-                self._read_rare_fields(delta, frame)
-        except RecursionError:
-            raise FrameError(None) from None
-        self._note(frame, choice, delta, is_total=choices is None or "message" in choice)
-        return delta or None
-
-    def _note(self, frame: _Object, choice: Mapping[str, Any], delta: Delta, *, is_total: bool) -> None:
-        """Note the finish reason and the usage. `is_total`: the usage is that of the whole reply."""
+        delta = self._message.read(text, message, whole="message" in choice)
+        if is_rare:
+            self._read_rare_fields(delta, frame)
         says = delta.says_something
         if says:
-            self._say()
+            self.has_said = True
+            if self.finish_reason:
+                self._is_unreliable = True
+                self.is_settled = self.is_last = False
+        self._note(frame, choice, delta, says=says)
+        return delta if says or delta.finish_reason else None
+
+    def _note(self, frame: _Object, choice: Mapping[str, Any], delta: Delta, *, says: bool) -> None:
+        """Note the finish reason and the usage."""
         reason = choice.get("finish_reason") or frame.get("finish_reason") or frame.get("done_reason")
         if reason:
             delta.finish_reason = self._end(spelled(reason), alone=not says)
         usage = frame.get("usage") or ((reason or not says) and usage_in(frame, choice))
         if usage:
+            # The usage of a frame without choices, or of a complete message, is that of the whole reply.
+            is_total = frame.get("choices") is None or "message" in choice
             (self._usage.add_total if is_total else self._usage.add_chunk)(usage)
             self.is_last = self.is_last or (self.is_settled and not says)
         if frame.get("done") is True:  # in Ollama's own shape
@@ -191,10 +196,10 @@ class FrameReader:
             return None
         if not any(name in each for each in frames for name in ("choices", "response", "result")):
             raise FrameError(frame)
-        delta = Delta()
+        delta: Delta | None = None
         for each in frames:
-            merge(delta, self._frame(each))
-        return delta or None
+            delta = merge(delta, self._frame(each))
+        return delta
 
     def _unwrapped(self, frame: _Object) -> Delta | None:
         """Read what is in an envelope: a text, a frame or a list of frames."""
@@ -227,13 +232,6 @@ class FrameReader:
                 delta.more = {**(delta.more or {}), name: sanitized_json(value)}
                 add_sources(self._message.sources, value)
 
-    def _say(self) -> None:
-        """Note that the reply goes on. A finish reason before that was none, and so may be the next ones."""
-        self.has_said = True
-        if self.finish_reason:
-            self._is_unreliable = True
-            self.is_settled = self.is_last = False
-
     def _end(self, name: str, *, alone: bool) -> str:
         """Note a finish reason, and return it as OpenAI names it."""
         reason = finish_reason(name)
@@ -248,16 +246,16 @@ class FrameReader:
 
 def _native_message(frame: _Object) -> Mapping[str, Any]:
     """Return the message of a frame without choices. Raises FrameError for an error of another form."""
+    if "response" in frame and not frame.get("tool_calls") and _REASONING_NAMES.isdisjoint(frame):
+        return _NOTHING
     message = frame.get("message")
     if isinstance(message, dict):
         return message
-    if not _NATIVE_FIELDS.isdisjoint(frame):
-        return {name: frame[name] for name in _NATIVE_FIELDS if name in frame}
     if "response" not in frame and "choices" not in frame:
         code = frame.get("code") or frame.get("status_code")
         if frame.get("object") == "error" or (message and isinstance(code, int) and code >= 400):
             raise FrameError(frame)
-    return _NOTHING
+    return {name: frame[name] for name in ("tool_calls", *REASONING_NAMES) if name in frame}
 
 
 def _raise_if_error(frame: _Object) -> None:

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from chat.wire.content import are_parts, reasoning_of, split_parts, text_of, thought_of
+from chat.wire.content import TOKEN_NAMES, are_parts, reasoning_of, split_parts, text_of, thought_of
 from chat.wire.delta import MESSAGE_FIELDS, Delta
 from chat.wire.passages import Source, add_sources
 from chat.wire.text import SurrogateJoiner, ThinkSplitter
 from chat.wire.tool_calls import ToolCalls, sanitized_json
 
-_USUAL_FIELDS = {"content", "role"}
 _Message = Mapping[str, Any]
 
 
@@ -31,7 +30,11 @@ class MessageReader:
         """Return the delta of a message whose text or content is `text`, of any type."""
         delta = Delta()
         for name, value in message.items():
-            if name not in _USUAL_FIELDS and value is not None and value != "":
+            if name == "content" or value is None or value == "" or name == "role":
+                continue
+            if value.__class__ is str and name in TOKEN_NAMES:
+                delta.reasoning = value
+            else:
                 self._read_fields(delta, message, whole=whole)
                 break
         if text.__class__ is not str:

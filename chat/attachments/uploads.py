@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from chat.db import write_lock
 from chat.limits import MEGABYTE
 from chat.models import Attachment, AttachmentFile, DocumentPage, FileDeletion, User
+from chat.models.attachment import READING_CHARS
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import files, names
@@ -123,16 +124,20 @@ def document_fields(file: IO[bytes], document: Extracted) -> dict[str, Any]:
         "pages": len(document.pages),
         "pages_without_text": document.pages.count(PICTURES_ONLY),
         "tokens": sum(map(estimate_text_tokens, document.pages)),
+        "reading": reading_of(document),
     }
 
 
 def keep_pages(sha256: str, document: Extracted) -> None:
-    """Store the text of a document's pages, unless another upload of this file has stored it."""
-    rows = [
-        DocumentPage(file_id=sha256, media_type=document.media_type, number=number, text=text)
-        for number, text in enumerate(document.pages, 1)
-    ]
+    """Store the text of a document's pages, unless another upload of this file has stored the same."""
+    key = {"file_id": sha256, "media_type": document.media_type, "reading": reading_of(document)}
+    rows = [DocumentPage(**key, number=number, text=text) for number, text in enumerate(document.pages, 1)]
     DocumentPage.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def reading_of(document: Extracted) -> str:
+    """Return the digest of a document's text."""
+    return sha256_of("\f".join(document.pages).encode())[:READING_CHARS]
 
 
 def sha256_of(content: bytes) -> str:

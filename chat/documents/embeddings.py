@@ -10,7 +10,7 @@ from django.db.models import Q
 from chat.db import write_lock
 from chat.models import Attachment, PassageVectors
 
-from .pages import all_pages, key_of
+from .pages import TEXT_COLUMNS, all_pages, columns_of, key_of
 from .passages import DocumentPassage, split
 from .vectors import packed, similarities
 
@@ -51,10 +51,8 @@ def store(batch: PassageBatch, model: str, found: Sequence[Vector]) -> bool:
 
     Return False if the document was deleted meanwhile.
     """
-    sha256, media_type = key_of(batch.document)
     row = PassageVectors(
-        file_id=sha256,
-        media_type=media_type,
+        **columns_of(batch.document),
         model=model,
         start=batch.start,
         count=len(found),
@@ -76,13 +74,12 @@ def without(documents: Sequence[Attachment], model: str) -> list[Attachment]:
     for each in documents:
         wanted |= _same(each)
     rows = Attachment.objects.filter(wanted, embedded=model)
-    having = set(rows.values_list("owner_id", "file_id", "media_type"))
+    having = set(rows.values_list("owner_id", *TEXT_COLUMNS))
     return [each for each in documents if (each.owner_id, *key_of(each)) not in having]
 
 
 def _same(document: Attachment) -> Q:
-    sha256, media_type = key_of(document)
-    return Q(owner=document.owner_id, file=sha256, media_type=media_type)
+    return Q(owner=document.owner_id, **columns_of(document))
 
 
 def compared(
@@ -115,5 +112,4 @@ def _similarities(document: Attachment, question: QuestionVector) -> list[float]
 
 
 def _rows(document: Attachment, model: str) -> "models.QuerySet[PassageVectors]":
-    sha256, media_type = key_of(document)
-    return PassageVectors.objects.filter(file=sha256, media_type=media_type, model=model)
+    return PassageVectors.objects.filter(**columns_of(document), model=model)

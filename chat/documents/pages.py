@@ -11,6 +11,8 @@ from django.db.models.functions import Length, Substr
 from chat.models import Attachment, DocumentPage
 
 Rows: TypeAlias = "QuerySet[DocumentPage]"  # the pages of one document
+TextKey: TypeAlias = tuple[str, str, str]
+TEXT_COLUMNS = ("file_id", "media_type", "reading")  # of a key, in rows that belong to a text
 
 # On one page of the site. A longer page of a document is shown in parts.
 SHOWN_PAGES = 50
@@ -56,22 +58,27 @@ class SomePages:
     parts: int = 1
 
 
-def all_pages(documents: Collection[Attachment]) -> dict[tuple[str, str], list[PageText]]:
+def all_pages(documents: Collection[Attachment]) -> dict[TextKey, list[PageText]]:
     """Return the pages of documents by `key_of`. One query; none without documents."""
-    found: dict[tuple[str, str], list[PageText]] = {key_of(each): [] for each in documents}
+    found: dict[TextKey, list[PageText]] = {key_of(each): [] for each in documents}
     if found:
         wanted = Q(pk__in=())
-        for sha256, media_type in found:
-            wanted |= Q(file=sha256, media_type=media_type)
-        rows = DocumentPage.objects.filter(wanted).order_by("file", "media_type", "number")
-        for sha256, media_type, number, text in rows.values_list("file", "media_type", "number", "text"):
-            found[sha256, media_type].append(PageText(number, text))
+        for each in documents:
+            wanted |= Q(**columns_of(each))
+        rows = DocumentPage.objects.filter(wanted).order_by(*TEXT_COLUMNS, "number")
+        for *key, number, text in rows.values_list(*TEXT_COLUMNS, "number", "text"):
+            found[tuple(key)].append(PageText(number, text))
     return found
 
 
-def key_of(document: Attachment) -> tuple[str, str]:
+def key_of(document: Attachment) -> TextKey:
     """Return the key that documents with the same text share."""
-    return document.sha256, document.media_type
+    return document.file_id, document.media_type, document.reading
+
+
+def columns_of(document: Attachment) -> dict[str, str]:
+    """Return the columns of rows that belong to the text of a document."""
+    return dict(zip(TEXT_COLUMNS, key_of(document), strict=True))
 
 
 def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
@@ -79,7 +86,7 @@ def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
 
     `part`: of a page that is too long to be shown whole. No query reads more of it than this part.
     """
-    rows = DocumentPage.objects.filter(file=document.sha256, media_type=document.media_type)
+    rows = DocumentPage.objects.filter(**columns_of(document))
     sized = list(_sizes(rows.filter(number__gte=first).order_by("number")))
     if not sized or part > parts_of(sized[0][1]):
         return SomePages([])

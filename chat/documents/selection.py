@@ -11,7 +11,7 @@ from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import prompt_text
 from .best_passages import MAX_PASSAGES, Ranked, RankingNeeded, RankingRequest
-from .pages import PageText, all_pages, key_of
+from .pages import PageText, TextKey, all_pages, key_of
 from .passages import PASSAGE_CHARS, DocumentPassage, joined
 
 # Read for one prompt, by the estimates made at the upload. The latest document is read in any case.
@@ -69,7 +69,7 @@ def parts_tokens(room: int) -> int:
 
 def _latest(documents: Sequence[Attachment]) -> list[Attachment]:
     """Return the latest documents that are read, oldest first, each text once."""
-    found: dict[tuple[str, str], Attachment] = {}
+    found: dict[TextKey, Attachment] = {}
     room = MAX_TOKENS_READ
     for each in reversed(documents):
         if key_of(each) in found:

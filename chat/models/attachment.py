@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.limits import MAX_ALT_CHARS, MAX_FILE_NAME_CHARS
 
 MAX_EMBEDDING_MODEL_CHARS = 200
+READING_CHARS = 16
 MAX_MEDIA_TYPE_CHARS = 100
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
 
@@ -107,8 +108,8 @@ class Attachment(models.Model):
 
     A document has no width and height, and its text is in `DocumentPage`. `pages` is the number of its pages,
     `pages_without_text` of those that hold only pictures, `tokens` an upper estimate of its whole text; all
-    three are 0 for a picture. `embedded` is the model whose embeddings of its passages were computed for the
-    owner.
+    three are 0 for a picture. `reading` is the digest of the text that was read for it, "" of an older
+    document; `embedded` is the model whose embeddings of its passages were computed for the owner.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -131,6 +132,7 @@ class Attachment(models.Model):
     pages = models.PositiveIntegerField(default=0, db_default=0)
     pages_without_text = models.PositiveIntegerField(default=0, db_default=0)
     tokens = models.PositiveIntegerField(default=0, db_default=0)
+    reading = models.CharField(max_length=READING_CHARS, default="", db_default="", editable=False)
     embedded = models.CharField(
         max_length=MAX_EMBEDDING_MODEL_CHARS, default="", db_default="", editable=False
     )
@@ -178,13 +180,15 @@ class Attachment(models.Model):
             pages=self.pages,
             pages_without_text=self.pages_without_text,
             tokens=self.tokens,
+            reading=self.reading,
         )
 
 
 class DocumentPage(models.Model):
-    """The text of a page of a document, numbered from 1. Attachments with the same file and type share it.
+    """The text of a page of a document, numbered from 1. Attachments with the same file and reading share it.
 
-    The type is a part of the key, because the same bytes can be read in several ways, as their names say.
+    The type and the reading are parts of the key, because the same bytes can be read in several ways: as
+    their names say, and by an earlier version. So everybody gets what was read for them, and keeps it.
     """
 
     file = models.ForeignKey(
@@ -196,13 +200,16 @@ class DocumentPage(models.Model):
         editable=False,
     )
     media_type = models.CharField(max_length=MAX_MEDIA_TYPE_CHARS)
+    reading = models.CharField(max_length=READING_CHARS, default="", db_default="")
     number = models.PositiveIntegerField()
     text = models.TextField()
 
     class Meta:
         default_permissions = ()
         constraints = [
-            models.UniqueConstraint(fields=["file", "media_type", "number"], name="document_page_number"),
+            models.UniqueConstraint(
+                fields=["file", "media_type", "reading", "number"], name="document_page_number"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,15 +2,15 @@
 
 from django.db import models
 
-from .attachment import MAX_EMBEDDING_MODEL_CHARS, MAX_MEDIA_TYPE_CHARS, AttachmentFile
+from .attachment import MAX_EMBEDDING_MODEL_CHARS, MAX_MEDIA_TYPE_CHARS, READING_CHARS, AttachmentFile
 
 
 class PassageVectors(models.Model):
     """The embeddings, by `model`, of `count` consecutive passages of a document from number `start` on.
 
-    Documents with the same file and type share them, and they are deleted with the file. So that nobody can
-    tell by the time whether another person has a file, those of one's own documents are computed again (see
-    `Attachment.embedded`). `vectors` is written by `chat/documents/vectors.py`.
+    Documents with the same file and reading share them, and they are deleted with the file. They count for
+    the people for whom they were computed (`Attachment.embedded`): otherwise the time would tell whether
+    another person has a file. `vectors` is written by `chat/documents/vectors.py`.
     """
 
     file = models.ForeignKey(
@@ -22,6 +22,7 @@ class PassageVectors(models.Model):
         editable=False,
     )
     media_type = models.CharField(max_length=MAX_MEDIA_TYPE_CHARS)
+    reading = models.CharField(max_length=READING_CHARS, default="", db_default="")
     model = models.CharField(max_length=MAX_EMBEDDING_MODEL_CHARS)
     start = models.PositiveIntegerField()
     count = models.PositiveIntegerField()
@@ -30,7 +31,9 @@ class PassageVectors(models.Model):
     class Meta:
         default_permissions = ()
         constraints = [
-            models.UniqueConstraint(fields=["file", "media_type", "model", "start"], name="passage_vectors"),
+            models.UniqueConstraint(
+                fields=["file", "media_type", "reading", "model", "start"], name="passage_vectors"
+            ),
         ]
 
     def __str__(self) -> str:

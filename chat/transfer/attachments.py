@@ -33,7 +33,10 @@ from .sources import ENCRYPTED, UNZIP_ERRORS, ZIP_METHODS, open_archive
 MAX_FILES = 2_000  # files of one import
 ATTACHMENT_PIECE_BYTES = 1_048_576
 
-FILE_COLUMNS = ("file_id", "media_type", "width", "height", "size", "pages", "pages_without_text", "tokens")
+FILE_COLUMNS = (
+    *("file_id", "media_type", "width", "height", "size"),
+    *("pages", "pages_without_text", "tokens", "reading"),
+)
 # Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py.
 ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], "Future[Extracted]"]
 T = TypeVar("T")

@@ -5,6 +5,7 @@ They are in the archive, or in the messages of another chat's file, whose conten
 
 import io
 import logging
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
@@ -31,6 +32,8 @@ from .records import ImportedAttachment
 from .sources import ENCRYPTED, UNZIP_ERRORS, ZIP_METHODS, open_archive
 
 MAX_FILES = 2_000  # files of one import
+# In ChatGPT's archives: file-AbC123-cat.png, user-x/file_00ab-1234.png, file-AbC123.dat.
+ID = re.compile(r"(?:[^/]+/)*(file[-_][A-Za-z0-9]+)[-.]")
 ATTACHMENT_PIECE_BYTES = 1_048_576
 
 FILE_COLUMNS = (
@@ -62,6 +65,7 @@ class Attachments:
         self._file = path.open("rb")  # its position is not the one of the child
         self._told: IO[bytes] | None = None  # contents that the child has told, of one conversation
         self._archive: zipfile.ZipFile | None = None
+        self._by_id: dict[str, zipfile.ZipInfo] = {}  # the files of ChatGPT's archives
         self._is_open = False
         # By name, and the side of the square: each file is read once.
         self._stored: dict[tuple[str, int], dict[str, Any] | None] = {}
@@ -105,7 +109,9 @@ class Attachments:
             wanted = attachment.file, attachment.side
             if wanted not in self._stored and len(self._stored) < MAX_FILES:
                 entry = self._entry(attachment.file)
-                self._stored[wanted] = self._read(*wanted, self._unpacked, entry) if entry else None
+                self._stored[wanted] = (
+                    self._read(entry.filename, attachment.side, self._unpacked, entry) if entry else None
+                )
             fields = self._stored.get(wanted)
         if fields:
             attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
@@ -179,7 +185,7 @@ class Attachments:
         if not settings.ATTACHMENTS:
             return None
         archive = self._opened()
-        entry = archive.NameToInfo.get(name) if archive else None
+        entry = archive.NameToInfo.get(name) or self._by_id.get(name) if archive else None
         if entry is None or entry.file_size > settings.ATTACHMENT_MAX_BYTES:
             return None
         return entry if entry.compress_type in ZIP_METHODS and not entry.flag_bits & ENCRYPTED else None
@@ -188,7 +194,9 @@ class Attachments:
         if not self._is_open:
             self._is_open = True
             with suppress(FileProblem):
-                self._archive = open_archive(self._file)
+                self._archive = archive = open_archive(self._file)
+                named = ((ID.match(each.filename), each) for each in (archive.infolist() if archive else ()))
+                self._by_id = {found[1]: each for found, each in named if found}
         return self._archive
 
     @contextmanager

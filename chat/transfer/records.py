@@ -3,6 +3,7 @@
 The server decodes these lines strictly: the file may have taken control of the child.
 """
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,8 @@ from chat.limits import (
 
 from .own_format import ATTACHMENT_FILE, MAX_VERSIONS
 
+CHATGPT_FILE = re.compile(r"file[-_][A-Za-z0-9]{4,100}")  # the id of an uploaded file
+
 MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
 MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
 # Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
@@ -57,6 +60,8 @@ LeftOut = dict[str, list[str]]  # names by kind, which is a key of `problems.LEF
 class ImportedAttachment(Struct):
     """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
 
+    In an archive of ChatGPT a file's name begins with its id, which is the `file` here.
+
     `content`: its bytes, where they stand in the conversation itself; `file` is "" then. The server gets
     `size` in their place, and the bytes as a FileContent; `offset` is where it keeps them.
 
@@ -64,7 +69,7 @@ class ImportedAttachment(Struct):
     `key`, their id in the file. `side`: that of the square that a picture is made, 0 to keep its form.
     """
 
-    file: Annotated[str, Meta(pattern=f"^({ATTACHMENT_FILE.pattern})?$")]
+    file: Annotated[str, Meta(pattern=f"^({ATTACHMENT_FILE.pattern}|{CHATGPT_FILE.pattern})?$")]
     name: str
     alt: Annotated[str, Meta(max_length=MAX_ALT_CHARS)]
     stored: Annotated[Object, Meta(max_length=0)] | None = None  # never the child's

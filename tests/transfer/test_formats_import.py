@@ -1,6 +1,9 @@
 """Files of other chats, read in the confined child and stored."""
 
 import base64
+import io
+import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from tests.transfer import samples
 from tests.transfer.exported import as_json
 from tests.transfer.importing import imported
 
+PART = {"content_type": "image_asset_pointer"}
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
@@ -51,6 +55,28 @@ def test_a_picture_in_the_text_is_an_attachment_or_named(ann: User) -> None:
     )
     assert [(each["name"], each["width"]) for each in question["attachments"]] == [("cat.png", 9)]
     assert sorted(job.preview["lost"]["attachment"]["names"]) == ["bad", "dog"]
+
+
+def test_files_in_an_archive_of_chatgpt_are_attachments(ann: User) -> None:
+    sent = samples.chatgpt()
+    question = sent["mapping"]["q"]["message"]
+    question["metadata"]["attachments"] = [
+        {"id": "file-AbC123", "name": "cat.png"},
+        {"id": "file_00ab12", "name": "notes.txt"},
+        {"id": "file-Gone12", "name": "gone.pdf"},
+    ]
+    question["content"]["parts"] = ["What are these?", PART | {"asset_pointer": "file-service://file-AbC123"}]
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([sent]))
+        archive.writestr("file-AbC123-cat.png", pictures.png(9, 8))
+        archive.writestr("user-x/file_00ab12-notes.txt", "Item 1")
+    found, job = messages(ann, data.getvalue())
+    assert [(each["name"], each["media_type"]) for each in found[0]["attachments"]] == [
+        ("cat.png", "image/png"),
+        ("notes.txt", "text/plain"),
+    ]
+    assert job.preview["without"]["attachment"] == {"count": 1, "names": ["gone.pdf"]}
 
 
 def test_a_pattern_without_end_does_not_lose_the_conversation(ann: User) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chat.transfer.imported import Node, join_replies, messages_of
-from chat.transfer.records import ASSISTANT, ImportedConversation
+from chat.transfer.records import ASSISTANT, CHATGPT_FILE, ImportedConversation
 
 from . import canvas, directives, foreign, marks
 from .drafts import Draft, Drafts
@@ -223,9 +223,9 @@ SHOWN_RESULTS = tuple(kind for kind in CONTENT if kind not in ("text", "multimod
 def _files(draft: Draft, content: Raw, about: Raw) -> None:
     """Keep the files: uploaded ones are in the metadata and the parts, generated ones only in the parts.
 
-    Some exporters write the pictures themselves into the parts.
+    The archive may have them beside the conversations. Some exporters write pictures into the parts.
     """
-    names = foreign.names(foreign.records(about.get("attachments")), "name")
+    uploaded = foreign.records(about.get("attachments"))
     pictures = []
     for part in filter(_is_file, foreign.records(_parts(content))):
         kind, source = foreign.text(part.get("content_type")), foreign.text(part.get("asset_pointer"))
@@ -235,11 +235,16 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
             made = foreign.record(foreign.record(part.get("metadata")).get("dalle"))
             draft.picture(foreign.text(part.get("name")) or foreign.text(made.get("prompt"))[:80], source)
         elif source.startswith("data:"):
-            draft.picture(names.pop(0) if names else "", source)
+            draft.picture(foreign.text(uploaded.pop(0).get("name")) if uploaded else "", source)
         else:
-            pictures.append(part)
-    for name in names + foreign.names(pictures[len(names) :], "name", "content_type"):
-        draft.lose_file(name)
+            pictures.append({"name": kind, **part, "id": source.rpartition("/")[2]})
+    files = [*uploaded, *pictures[len(uploaded) :]]
+    for name, each in zip(foreign.names(files, "name"), files, strict=True):
+        key = foreign.text(each.get("id"))
+        if draft.role != ASSISTANT and CHATGPT_FILE.fullmatch(key):
+            draft.archived(name, key)
+        else:
+            draft.lose_file(name)
 
 
 def _is_file(part: Raw) -> bool:

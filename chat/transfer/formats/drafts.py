@@ -103,6 +103,11 @@ class Draft:
         self._drafts.seen.add(name)
         self._has_lost_files = True
 
+    def archived(self, name: str, file: str) -> None:
+        """Attach a file that may be in the archive beside the conversations."""
+        self._drafts.seen.add(name)
+        self._attachments.append(ImportedAttachment(file, name[:MAX_FILE_NAME_CHARS], ""))
+
     def document(self, name: str, text: str) -> None:
         """Attach the text of a file. A reply has no attachments, so there it is a part of the text."""
         self._drafts.seen.add(name)

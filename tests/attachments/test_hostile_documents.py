@@ -87,6 +87,13 @@ def test_deep_nesting_ends(name: str, content: bytes) -> None:
     assert len(outcome(content, name)) <= 2 * DEEP
 
 
+def test_a_long_line_of_an_unknown_encoding_ends() -> None:
+    assert outcome(b"x" * 300_000 + b"\n\xe9\x81", "a.txt") not in (
+        "document_took_too_long",
+        "broken_document",
+    )
+
+
 def test_a_pdf_whose_pages_are_in_a_loop_ends() -> None:
     loop = [
         b"<< /Type /Catalog /Pages 2 0 R >>",

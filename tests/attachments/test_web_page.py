@@ -179,6 +179,7 @@ MENDED = [
     ),
     (f"{XHTML}<title>T</title></head><body><p><![CDATA[a < b & c]]></p></body></html>", "T\n\na < b & c"),
     ("<div/>a<p>b", "a\n\nb"),
+    ("<p>x <?php echo 1 ?>y<math><mi>z</mi><?pi?></math>", "x y$z$"),
 ]
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from .html_lists import list_items
 from .html_tables import table_text
-from .html_visibility import is_hidden
+from .html_visibility import is_hidden, tag_of
 from .html_whitespace import EDGE, collapsed, joined, kept, prefixed, restored, tidy
 from .mathml import between_dollars, equation
 
@@ -43,14 +43,14 @@ class Body:
         self._is_kept = False  # inside of `<pre>`
 
     def text_of(self, node: Any) -> str:
-        tag = node.tag
+        tag = tag_of(node)
         if tag == "-text":
             return self._white(node.text_content or "")
         if tag.startswith("-") or is_hidden(node):
             return ""
         if tag in ELEMENTS:
             return ELEMENTS[tag](self, node)
-        edge = "" if INLINE.fullmatch(tag) else "\n\n" if PARAGRAPHS.fullmatch(tag) else EDGE
+        edge = "" if not tag or INLINE.fullmatch(tag) else "\n\n" if PARAGRAPHS.fullmatch(tag) else EDGE
         return f"{edge}{self.inside(node)}{edge}"
 
     def inside(self, node: Any) -> str:
@@ -223,7 +223,7 @@ def _shown_texts(node: Any) -> Iterator[Any]:
         each = waiting.pop()
         if each.tag == "-text":
             yield each
-        elif not each.tag.startswith("-") and not is_hidden(each):
+        elif not tag_of(each).startswith("-") and not is_hidden(each):
             waiting += reversed(list(each.iter(include_text=True)))
 
 

@@ -47,9 +47,14 @@ def mark_hidden(tree: Any) -> None:
                 del each.attrs["hidden"]
 
 
+def tag_of(node: Any) -> str:
+    """Return the name of an element, or "-text", "-comment" and the like; "" of `<?instructions?>`."""
+    return node.tag or ""
+
+
 def is_hidden(node: Any) -> bool:
     """Return True for what a browser does not show."""
-    tag, attributes = node.tag, node.attributes
+    tag, attributes = tag_of(node), node.attributes
     if tag == "script":
         return not (attributes.get("type") or "").startswith("math/tex")
     if NOT_SHOWN.fullmatch(tag) or (tag == "dialog" and "open" not in attributes):

@@ -79,7 +79,6 @@ REPEATED = 3  # a word that comes again tells no more than that
 
 WORD = re.compile(rb"(?<![\w\x80-\xff])[a-z]{2,}(?![\w\x80-\xff])")
 NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-LINE_NOT_ASCII = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 QUOTES = "„“”«»‹›"  # in pairs
 # A sign as people write it, with what stands before and after it.
 WRITTEN = re.compile(
@@ -115,7 +114,7 @@ def guessed(content: bytes) -> str | None:
 
 def _sample(content: bytes) -> bytes:
     """Return lines that are not ASCII, from all of the content."""
-    lines = LINE_NOT_ASCII.findall(content)
+    lines = [line for line in content.splitlines(keepends=True) if not line.isascii()]
     return b"".join(lines[:: 1 + sum(map(len, lines)) // SAMPLE_BYTES])
 
 

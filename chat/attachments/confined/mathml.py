@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .html_visibility import is_hidden
+from .html_visibility import is_hidden, tag_of
 
 MAX_DEPTH = 60
 TEX_ANNOTATION = re.compile(r"application/x-(?:la)?tex", re.IGNORECASE)
@@ -98,7 +98,7 @@ def between_dollars(text: str, is_block: bool) -> str:
 
 def tex(node: Any, depth: int = 0) -> str:
     """Return an element of MathML as TeX."""
-    tag = node.tag
+    tag = tag_of(node)
     if tag == "-text":
         return (node.text_content or "").strip()
     if depth > MAX_DEPTH or tag in TOKENS:
@@ -128,7 +128,7 @@ def tex(node: Any, depth: int = 0) -> str:
 def _is_written(node: Any) -> bool:
     if node.tag == "-text":
         return bool((node.text_content or "").strip())
-    return not node.tag.startswith("-") and not is_hidden(node)
+    return not tag_of(node).startswith("-") and not is_hidden(node)
 
 
 def _token(tag: str, text: str) -> str:

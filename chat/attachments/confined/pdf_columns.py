@@ -13,6 +13,7 @@ from statistics import mean, median
 from .pdf_text import Box, PageText
 
 MAX_WIDTH_POINTS = 5_000
+MAX_PIECES = 2_000  # of a page; the time grows with their square
 MIN_GUTTER_POINTS = 6
 MAX_CROSSING = 0.35  # of the lines at one place: titles and wide tables cross the space between columns
 OVERHANG_POINTS = 12  # of a title, into both columns; a line that is a little too long stays in its own
@@ -50,8 +51,10 @@ def reading_order(text: PageText) -> Iterable[int | str]:
         return unchanged
     pieces = list(_pieces(text, found))
     found = gutters(piece.box for piece in pieces)
+    if not found or len(pieces) > MAX_PIECES:
+        return unchanged
     ordered, is_moved = _arranged(pieces, found)
-    return list(_joined(ordered)) if found and is_moved else unchanged
+    return list(_joined(ordered)) if is_moved else unchanged
 
 
 def gutters(boxes: Iterable[Box]) -> list[float]:

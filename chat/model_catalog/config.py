@@ -1,5 +1,7 @@
 """The providers and models of the site's settings."""
 
+import re
+
 from django.conf import settings
 
 from chat.upstream.catalog import LlmModel
@@ -7,6 +9,10 @@ from chat.upstream.client import Account, Endpoint, Gateway
 from chat.upstream.provider import Provider
 from chat.upstream.providers import ai_search
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
+
+# Models whose chat template opens the reasoning: where a server does not separate it, their replies have only
+# the tag that closes it.
+OPENS_REASONING = re.compile(r"deepseek-?r1|qwq|-thinking\b|-reasoner\b", re.I)
 
 
 def account() -> Account | None:
@@ -58,7 +64,14 @@ def models() -> list[LlmModel]:
     """
     listed = ((Provider.GATEWAY, settings.GATEWAY_MODELS), (Provider.ENDPOINT, settings.OPENAI_MODELS))
     served = [
-        LlmModel(name, name, window, host=host, vision=name in settings.VISION_MODELS)
+        LlmModel(
+            name,
+            name,
+            window,
+            host=host,
+            vision=name in settings.VISION_MODELS,
+            inline_reasoning=host is Provider.ENDPOINT and bool(OPENS_REASONING.search(name)),
+        )
         for host, found in listed
         for name, window in found
     ]

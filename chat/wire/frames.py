@@ -11,7 +11,7 @@ from typing import Any
 
 from chat.wire.content import REASONING_NAMES
 from chat.wire.delta import FRAME_FIELDS, Delta, merge
-from chat.wire.finish_reasons import LENGTH, STOP, finish_reason, spelled
+from chat.wire.finish_reasons import STOP, finish_reason, spelled
 from chat.wire.message_reader import MessageReader
 from chat.wire.passages import Source, add_sources, valid_chunks
 from chat.wire.sse import Event
@@ -106,8 +106,7 @@ class FrameReader:
 
         A lone surrogate becomes U+FFFD, and an incomplete tag becomes part of the reasoning.
         """
-        is_whole = (self.done or self.is_settled) and self.finish_reason != LENGTH
-        delta = self._message.flush(complete=is_whole)
+        delta = self._message.flush(complete=self.finish_reason == STOP)
         return delta if delta.says_something else None
 
     def _named(self, event: Event) -> Delta | None:

@@ -74,12 +74,12 @@ class ThinkSplitter:
     def flush(self, *, complete: bool = False) -> tuple[str, str]:
         """Return (reasoning, text) held back at the end, or where the server itself separates the reasoning.
 
-        `complete`: the reply has ended. If it never closed the tag that it opened, it has no other text, so
-        it is text as well: a reply about the tag itself begins like this.
+        `complete`: the reply has ended, and was not cut. If no tag closed the reasoning, there is no text, so
+        it is the text as well: a reply about the tag itself begins like this, or the model did not think.
         """
         held, self._held = self._held, ""
         thinks, self.decided = self._close and self._step == self._think, True
-        if complete and thinks and self._opened_by:
+        if complete and thinks:
             return held, self._opened_by + "".join(self._thought) + held
         return (held, "") if self._close else ("", held)
 
@@ -95,8 +95,7 @@ class ThinkSplitter:
             self.decided = True
             return "", piece
         if tag:
-            self._opened_by = "" if self._close else tag
-            self._close = f"</{tag[1:]}"
+            self._opened_by, self._close = tag, f"</{tag[1:]}"
         self._step = self._think
         return self._think(start.removeprefix(tag))
 

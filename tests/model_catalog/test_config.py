@@ -1,9 +1,11 @@
 """A site whose models others serve, with an account and without."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from chat.model_catalog import config
 from tests.fake_cloudflare.server import ENDPOINT_KEY, Fake
 from tests.support.server import Person, Server, Stream
 
@@ -82,3 +84,21 @@ def test_unlisted_models_are_not_requested(servers: Callable[..., Server], fake:
     response = server.person("alice").post("/c/", {"content": "hello", "model": "openai/gpt-5"})
     assert response.status_code == 400
     assert not [call for call in fake.calls if call["method"] == "POST"]
+
+
+@pytest.mark.parametrize(
+    ("name", "opens"),
+    [
+        ("deepseek-r1:14b", True),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", True),
+        ("Qwen/QwQ-32B", True),
+        ("qwen3-30b-a3b-thinking-2507", True),
+        ("deepseek-v3", False),
+        ("gpt-oss-20b", False),
+    ],
+)
+def test_a_model_that_opens_its_reasoning_is_known_by_name(settings: Any, name: str, opens: bool) -> None:
+    settings.OPENAI_MODELS, settings.GATEWAY_MODELS, settings.VISION_MODELS = {name: 8_192}.items(), (), ()
+    settings.AI_SEARCH_INSTANCES = ()
+    (model,) = config.models()
+    assert model.inline_reasoning is opens

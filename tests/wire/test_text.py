@@ -54,6 +54,10 @@ class TestInlineReasoning:
     def test_is_left_alone_in_the_text_of_other_models(self):
         assert read(frames({"response": "a</think>b"})).text == "a</think>b"
 
+    def test_is_the_text_of_a_model_that_did_not_think(self):
+        reply = read_both_ways(frames(chunk("Yes"), chunk("."), ended("stop")), inline_reasoning=True)
+        assert reply.text == "Yes."
+
     def test_is_found_in_a_whole_answer(self):
         reply = read(body({"result": {"response": "Hm</think>Yes"}}), inline_reasoning=True)
         assert (reply.text, reply.reasoning) == ("Yes", "Hm")
@@ -87,9 +91,9 @@ class TestReasoningTags:
     def test_are_read_at_the_beginning_however_they_are_cut(self, stream, text, reasoning):
         expected = (text, reasoning)
         for cut in range(len(stream) + 1):
-            reply = read(frames(chunk(stream[:cut]), chunk(stream[cut:])))
+            reply = read(frames(chunk(stream[:cut]), chunk(stream[cut:]), ended("stop")))
             assert (reply.text, reply.reasoning) == expected
-        reply = read_both_ways(frames(*map(chunk, stream)))
+        reply = read_both_ways(frames(*map(chunk, stream), ended("stop")))
         assert (reply.text, reply.reasoning) == expected
         reply = read(body(message(content=stream)))
         assert (reply.text, reply.reasoning) == expected

@@ -215,6 +215,34 @@ def pptx(*slides: str) -> bytes:
     return package(parts)
 
 
+def slide(shapes: str, attributes: str = "", links: tuple[str, ...] = (), **parts: str) -> bytes:
+    """A presentation of one slide with these shapes, of raw XML, and further parts of it by kind."""
+    spaces = (
+        f'xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}" xmlns:m="{MATH}"'
+        f' xmlns:mc="{COMPATIBILITY}"'
+        f' xmlns:c="{DRAWING.replace("main", "chart")}"'
+        f' xmlns:dgm="{DRAWING.replace("main", "diagram")}"'
+        ' xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
+    )
+    own = [(kind, f"{kind}.xml") for kind in parts]
+    outside = "".join(
+        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
+        for at, target in enumerate(links)
+    )
+    return package(
+        {
+            "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
+            "ppt/presentation.xml": f"<p:presentation {spaces}><p:sldIdLst><p:sldId id='256' r:id='r1'/>"
+            "</p:sldIdLst></p:presentation>",
+            "ppt/_rels/presentation.xml.rels": relations(("slide", "slide1.xml")),
+            "ppt/slide1.xml": f"<p:sld {spaces} {attributes}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
+            "</p:sld>",
+            "ppt/_rels/slide1.xml.rels": relations(*own).replace("</Relat", f"{outside}</Relat"),
+            **{f"ppt/{kind}.xml": f"<x {spaces}>{inside}</x>" for kind, inside in parts.items()},
+        }
+    )
+
+
 def encrypted_office() -> bytes:
     """The start of an OLE container with the stream that Office writes for a document with a password."""
     return OLE + bytes(504) + "EncryptedPackage".encode("utf-16-le") + bytes(512)

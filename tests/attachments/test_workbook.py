@@ -159,6 +159,11 @@ def test_notes_and_links_at_their_cells() -> None:
     assert found == line("1 [note by Ann: check]", "2 [comment: why? / so]", "[site](https://example.org/x)")
 
 
+def test_text_boxes_follow_the_cells() -> None:
+    box = f'<x xmlns:a="{documents.DRAWING}"><a:p><a:r><a:t>in a box</a:t></a:r></a:p></x>'
+    assert sheet(rows([NAME, AGE]), parts={"drawing": box}) == f"{line('1', '2')}\n\nin a box"
+
+
 def test_too_many_characters_are_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook, "MAX_CHARACTERS", 5)
     with pytest.raises(Problem, match="long"):

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from .problem import Problem
+from .slides import slide_pages
 from .word import word_text
 from .workbook import workbook_pages
 
@@ -48,11 +49,13 @@ def office_pages(content: bytes, form: Form) -> Iterable[str]:
         return [word_text(content)]
     if form == "xlsx":
         return workbook_pages(content)
+    if form == "pptx":
+        return slide_pages(content)
     import office_oxide
 
     with office_oxide.Document.from_bytes(content, form) as document:
         markdown = document.to_markdown()
-        slides = document.to_ir()["sections"] if form in ("pptx", "ppt") else []
+        slides = document.to_ir()["sections"] if form == "ppt" else []
     if form == "xls":
         # Nothing else begins a line with this: cells stand in tables, comments in quotes.
         return parted(markdown, [found.start() for found in PAGE_HEADING.finditer(markdown)])

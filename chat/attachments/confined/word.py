@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
+from .drawing_text import graphic_text
 from .ooxml import Package, Relation, is_on, value
 from .word_runs import Notes, Runs, alternative
 from .word_styles import Numbering, Styles
@@ -41,7 +42,9 @@ class _Document:
         return next((each.target for each in self._relations.values() if each.kind == kind), "")
 
     def _new_runs(self, relations: dict[str, Relation]) -> Runs:
-        return Runs(relations, self._styles, self._notes, self._box)
+        return Runs(
+            relations, self._styles, self._notes, self._box, lambda drawing: self._graphic(drawing, relations)
+        )
 
     def _around(self, kind: str) -> Iterator[str]:
         """Return the headers or footers, each text once."""
@@ -75,6 +78,9 @@ class _Document:
 
     def _box(self, box: Element) -> str:
         return "\n".join(self._texts(box, self._new_runs(self._relations)))
+
+    def _graphic(self, drawing: Element, relations: dict[str, Relation]) -> str:
+        return graphic_text(self._package, drawing, relations)
 
     def _texts(self, element: Element, runs: Runs) -> Iterator[str]:
         return (text for text, _ in self._blocks(element, runs) if text)

@@ -71,12 +71,18 @@ Piece = tuple[str, tuple[str, ...]]  # a text, and its marks
 
 
 class Runs:
-    """The text of one paragraph. `boxes` takes the text of a text box."""
+    """The text of one paragraph. `boxes` takes the text of a text box, `graphics` that of a chart."""
 
     def __init__(
-        self, relations: dict[str, Relation], styles: Styles, notes: Notes, boxes: Callable[[Element], str]
+        self,
+        relations: dict[str, Relation],
+        styles: Styles,
+        notes: Notes,
+        boxes: Callable[[Element], str],
+        graphics: Callable[[Element], str],
     ) -> None:
-        self._relations, self._styles, self._notes, self._boxes = relations, styles, notes, boxes
+        self._relations, self._styles, self._notes = relations, styles, notes
+        self._boxes, self._graphics = boxes, graphics
         self._fields: list[_Field] = []
         self._comments: dict[str, int] = {}
 
@@ -160,11 +166,13 @@ class Runs:
         boxes = [each for each in drawing.iter() if each.tag == "w-txbxContent"]
         for box in boxes:
             yield self._boxes(box), True
+        if graphic := self._graphics(drawing):
+            yield graphic, True
         said = (each.get("descr") or each.get("alt") for each in drawing.iter() if each.tag in DESCRIBED)
         words = next(filter(None, said), "")
-        if words and not boxes:
+        if words and not (boxes or graphic):
             yield f"[picture: {' '.join(words.split())}]", False
-        elif not boxes and any(each.tag in ("a-blip", "v-imagedata") for each in drawing.iter()):
+        elif not (boxes or graphic) and any(each.tag in ("a-blip", "v-imagedata") for each in drawing.iter()):
             yield "[picture]", False
 
     def _field(self, mark: Element, pieces: list[Piece]) -> None:
@@ -226,13 +234,14 @@ def joined(pieces: list[Piece]) -> str:
 def _marked(text: str, marks: tuple[str, ...]) -> str:
     for mark in reversed(marks):
         if mark in RAISED:
-            text = _raised(text, mark)
+            text = raised(text, mark)
         elif found := EDGES.fullmatch(text):
             text = f"{found[1]}{mark}{found[2]}{mark}{found[3]}" if found[2] else text
     return text
 
 
-def _raised(text: str, mark: str) -> str:
+def raised(text: str, mark: str) -> str:
+    """Return a text as "superscript" or "subscript": in such digits, or between tags."""
     small = text.translate(RAISED[mark])
     if not text.strip() or all(ord(each) in RAISED[mark] for each in text.strip()):
         return small

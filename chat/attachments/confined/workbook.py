@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from .drawing_text import body_text
 from .number_codes import BUILT_IN, GENERAL, shown
 from .ooxml import OFF, Package, Relation
 from .problem import Problem
@@ -44,10 +45,18 @@ def workbook_pages(content: bytes) -> Iterator[str]:
         relation = relations.get(element.get("r-id", ""))
         if relation is None or relation.kind != "worksheet":
             continue
-        text = "\n\n".join(tables(_sheet(package, relation.target, book)))
+        parts = [*tables(_sheet(package, relation.target, book)), *_boxes(package, relation.target)]
+        text = "\n\n".join(parts)
         hidden = " (hidden)" if element.get("state", "visible") != "visible" else ""
         if text:
             yield f"## {element.get('name', '')}{hidden}\n\n{text}"
+
+
+def _boxes(package: Package, part: str) -> Iterator[str]:
+    """Return the text of text boxes on a sheet."""
+    for relation in package.relations(part).values():
+        if relation.kind == "drawing" and (text := body_text(package.root(relation.target), {})):
+            yield text
 
 
 def _target(relations: dict[str, Relation], kind: str) -> str:

@@ -93,6 +93,7 @@ class Preview:
             self._planned.add(key, (ids[each.key] for each in new))
             self._grown += 1
             self._added += len(new)
+            add_left_out(self._left_out, {"attachment": self._files.left_out(attachments_of(new))})
         elif key not in self._planned and is_in_trash(user, conversation):
             self._trashed += 1
         else:

@@ -27,7 +27,16 @@ ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 END_RECORD = b"PK\x05\x06"
 END_RECORD_BYTES, COMMENT_BYTES = 22, 65_535
-UNZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OSError)
+UNZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    struct.error,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable]:
@@ -89,9 +98,8 @@ def _conversation_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]
     """Return the files with a known name; if there are none, all JSON files. Raises FileProblem."""
     if any(_is_unsafe(entry.filename) for entry in entries):
         raise FileProblem("names")
-    files = [
-        entry for entry in entries if not entry.is_dir() and not entry.filename.startswith(IGNORED_FOLDER)
-    ]
+    named = [entry for entry in entries if entry.filename]
+    files = [each for each in named if not each.is_dir() and not each.filename.startswith(IGNORED_FOLDER)]
     found = [entry for entry in files if EXPORT.fullmatch(entry.filename)]
     found = found or [entry for entry in files if entry.filename.endswith(".json")]
     if not found:

@@ -3,15 +3,19 @@
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from django.utils import timezone
 
+from chat.attachments.confinement import Crashed, Expired, TooMuchOutput
+from chat.attachments.problems import UnconfinedFiles
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.verify import verify
 from chat.transfer import jobs, step, storing, uploads
+from chat.transfer.problems import FILE_PROBLEMS
+from chat.transfer.reader import Untrusted
 from tests.transfer import samples
 from tests.transfer.exported import archived
 from tests.transfer.importing import imported, start, uploaded, work
@@ -231,3 +235,35 @@ def test_files_that_nobody_waits_for_are_deleted(ann: User) -> None:
     assert list(uploads.folder().iterdir()) == []
     job.refresh_from_db()
     assert job.state == State.STOPPED
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "problem", "attempts"),
+    [
+        (Expired(), State.REFUSED, "slow", 1),
+        (UnconfinedFiles("seccomp"), State.REFUSED, "unconfined", 1),
+        (FileNotFoundError(), State.REFUSED, "gone", 1),
+        (MemoryError(), State.REFUSED, "failed", 1),
+        (Crashed(-9), State.CHECKING, "", 1),
+        (TooMuchOutput(), State.CHECKING, "", 1),
+        (Untrusted("a NUL"), State.CHECKING, "", 1),
+        (jobs.Ended(), State.CHECKING, "", 0),
+    ],
+)
+def test_an_end_of_the_child_is_told_or_tried_again(
+    ann: User,
+    error: Exception,
+    state: ImportJob.State,
+    problem: str,
+    attempts: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    job = uploaded(ann, four())
+    monkeypatch.setattr(step, "objects", fail)
+    assert work()
+    job.refresh_from_db()
+    assert (job.state, job.problem, job.beat, job.attempts) == (state, problem, None, attempts)
+    assert not problem or problem in FILE_PROBLEMS

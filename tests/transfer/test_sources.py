@@ -78,6 +78,15 @@ def changed(data: bytes) -> bytes:
     return bytes(made)
 
 
+def nameless(data: bytes) -> bytes:
+    """The archive with no name of its only file in its directory."""
+    made = bytearray(data)
+    at = data.index(b"PK\x01\x02")
+    (length,) = struct.unpack_from("<H", made, at + 28)
+    struct.pack_into("<HHH", made, at + 28, 0, 0, length)  # the name is a comment now
+    return bytes(made)
+
+
 BOMB = zipped({"conversations.json": b"[" + b" " * (30 * MB) + b"]"})
 EXPORT = zipped({"conversations.json": [OBJECT] * 50})
 HOSTILE = {
@@ -96,6 +105,8 @@ HOSTILE = {
     "no directory": (EXPORT[:-30], "damaged"),
     "only its magic": (b"PK\x03\x04", "damaged"),
     "a changed byte": (changed(EXPORT), "damaged"),
+    "a file without a name": (nameless(EXPORT), "no_conversations"),
+    "a file before the beginning": (EXPORT[:4] + EXPORT[40:], "damaged"),
     "a picture": (b"\x89PNG\r\n", "not_json"),
     "nothing": (b"", "not_json"),
     "a page": (b"<!DOCTYPE html>", "not_json"),

@@ -84,6 +84,9 @@ def test_blocks_without_a_text_are_named() -> None:
     assert (found.left_out, found.attachments) == ({"other": ["brand_new"]}, ["?"])
     made = result("present_files", {"type": "local_resource", "name": "plan.pdf", "file_path": "/x/plan.pdf"})
     assert claude("Well?", [text("a"), made]).attachments == ["plan.pdf"]
+    unseen = result("x", {"type": "brand_new"}, {"type": "rich_link", "link": {"title": "T", "url": WEB}})
+    found = claude("Well?", [text("a"), unseen])
+    assert (found.left_out, sources(last(found))) == ({"other": ["brand_new"]}, [("T", WEB, "")])
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,10 @@ def artifact(body: str, kind: str = "text/html", title: str = "Page") -> str:
     return f':::artifact{{identifier="i" type="{kind}" title="{title}"}}\n{body}\n:::'
 
 
+def indented(text: str) -> str:
+    return "\n".join(f"   {line}" for line in text.split("\n"))
+
+
 HTML = artifact("```html\n<h1>\n```")
 
 
@@ -31,6 +35,7 @@ HTML = artifact("```html\n<h1>\n```")
         (artifact("x", title=r"A \"B\""), '**A "B"**\n\n```html\nx\n```'),
         (f"{HTML}\n{HTML}", "**Page**\n\n```html\n<h1>\n```\n\n\n**Page**\n\n```html\n<h1>\n```"),
         (':::artifact{title="Cut"}\n```html\n<h1>', "**Cut**\n\n```html\n<h1>\n```"),
+        (f"1. one\n{indented(HTML)}", "1. one\n\n**Page**\n\n```html\n<h1>\n```"),
         (":::note[Mind]\nthis\n:::\nEnd", "**Mind**\n\nthis\nEnd"),
         ("::::outer\n:::inner\na\n:::\n::::\nEnd", ":::inner\na\n:::\nEnd"),
         (f"```\n{HTML.replace('```', '~~~')}\n```", f"```\n{HTML.replace('```', '~~~')}\n```"),
@@ -84,6 +89,8 @@ CALLED = '**sum**\n\n```json\n{\n  "a": 1\n}\n```\n\n```\n21\n```'
         ),
         ([{"type": "brand_new", "text": "kept"}], "kept", ""),
         ([{"type": "text", "text": f"![cat]({GIF})"}], "[picture: cat]", ""),
+        ("<think>Hm.</think>\n\nYes.", "Yes.", "Hm."),
+        ("The tag <think>x</think>", "The tag <think>x</think>", ""),
         ("just a string", "just a string", ""),
     ],
 )

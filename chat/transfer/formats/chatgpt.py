@@ -167,7 +167,8 @@ def _output(draft: Draft, content: Raw, about: Raw) -> None:
 
 def _thoughts(draft: Draft, content: Raw, about: Raw) -> None:
     for each in foreign.records(content.get("thoughts")):
-        draft.think(foreign.text(each.get("content") or each.get("summary")))
+        said = foreign.text(each.get("content")) or foreign.text_in(each.get("chunks"))
+        draft.think(said or foreign.text(each.get("summary")))
 
 
 def _recap(draft: Draft, content: Raw, about: Raw) -> None:

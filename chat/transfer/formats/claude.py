@@ -202,10 +202,18 @@ class _Blocks:
                 FILES[kind](self, part)
             elif name in OUTPUTS:
                 self._draft.code("", _output(foreign.text_in(part)))
-            elif name not in CONFIRMING and (text := foreign.text_in(part)):
-                self._draft.result(name, text)
+            elif link := foreign.record(part.get("link")):
+                self._cite(link, "")
+            elif name not in CONFIRMING:
+                self._returned(name, part)
         if isinstance(returned, str) and name not in CONFIRMING:
             self._draft.result(name, returned)
+
+    def _returned(self, name: str, part: Raw) -> None:
+        if text := foreign.text_in(part):
+            self._draft.result(name, text)
+        elif part.get("type") != "text":
+            self._draft.leave_out("other", foreign.text(part.get("type")))
 
     def picture(self, block: Raw) -> None:
         source = foreign.record(block.get("source"))

@@ -57,7 +57,9 @@ def replaced(text: str, shown: Callable[[Directive], str]) -> str:
         attributes = {name: quoted.replace('\\"', '"') or plain for name, quoted, plain in _pairs(opening[4])}
         if opening[3]:
             attributes.setdefault("title", opening[3])
-        kept.append(shown(Directive(opening[2], attributes, lines[place + 1 : end])))
+        indent = len(line) - len(line.lstrip(" "))
+        content = [each[min(indent, len(each) - len(each.lstrip(" "))) :] for each in lines[place + 1 : end]]
+        kept.append(shown(Directive(opening[2], attributes, content)))
         place = end + 1
     return "\n".join(kept)
 

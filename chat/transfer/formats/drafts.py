@@ -1,5 +1,6 @@
 """A message of another chat while its blocks are read: what is kept of it, and what is left out by name."""
 
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -11,7 +12,7 @@ from chat.limits import (
     MAX_PASSAGE_CHARS,
 )
 from chat.transfer.imported import TEXTLESS_QUESTION
-from chat.transfer.records import USER, ImportedAttachment, ImportedCitation, ImportedMessage
+from chat.transfer.records import ASSISTANT, USER, ImportedAttachment, ImportedCitation, ImportedMessage
 
 from . import foreign, pictures
 
@@ -19,6 +20,8 @@ MAX_TOOL_CHARS = 20_000  # of what a tool was sent, or returned
 MAX_LOST_NAME_CHARS = 100
 MAX_PASTE_CHARS = 100_000  # a longer paste becomes a document
 CUT = "…"
+# Reasoning that stands in the text, as some models write it; only at its beginning.
+THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)</\1>\s*", re.DOTALL)
 ROLE_OF_AUTHOR = foreign.ROLE_OF_AUTHOR
 
 
@@ -160,7 +163,11 @@ class Draft:
         """Return the message; None if its role is not imported, or it has nothing that is kept or named."""
         if self.role == USER:
             self._texts, self._thoughts = self._texts + self._thoughts, []
-        text = self._without_pictures("\n\n".join(self._texts))
+        text = "\n\n".join(self._texts)
+        if self.role == ASSISTANT and (thought := THOUGHT.match(text)):
+            self._thoughts = [*filter(None, [thought[2].strip()]), *self._thoughts]
+            text = text[thought.end() :]
+        text = self._without_pictures(text)
         if not self.role and text:
             self.leave_out("other", text)
         has_content = text.strip() or self._attachments or self._has_lost_files

@@ -58,7 +58,13 @@ def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
         if isinstance(start, int) and isinstance(end, int):
             known.setdefault(text[max(0, start) : max(0, end)].strip(), ("", _link(source)))
         known.setdefault(f"†{extra.get('cited_message_idx')}", ("", _link(source)))
-    return MARK.sub(lambda mark: _shown(mark, known, draft), text)
+
+    def shown(mark: re.Match[str]) -> str:
+        words = _shown(mark, known, draft)
+        is_apart = text[max(0, mark.start() - 1) : mark.start()] in ("", " ", "\n", "(", "[")
+        return words if is_apart or not words.startswith(("(", "[")) else f" {words}"
+
+    return MARK.sub(shown, text)
 
 
 def cite(reference: dict[str, Any], draft: Draft) -> None:
@@ -88,8 +94,7 @@ def _shown(mark: re.Match[str], known: dict[str, tuple[str, str]], draft: Draft)
     if old := mark["old"]:
         number, *words = old.split("†")
         links = links or known.get(f"†{number.partition(':')[0]}", ("", ""))[1] or ", ".join(_plain(words))
-        shown = f"({links})" if links else f"[{number}]"
-        return shown if mark.string[: mark.start()][-1:].isspace() else f" {shown}"
+        return f"({links})" if links else f"[{number}]"
     new = mark["new"] or mark["cut"]
     if alternative or new is None:
         return alternative
@@ -144,7 +149,7 @@ def _plain(arguments: Iterable[Any]) -> list[str]:
     words: list[str] = []
     for each in arguments:
         if isinstance(each, dict):
-            words += _plain([each[name] for name in WORDS if name in each])
+            words += _plain([each[name] for name in WORDS if name in each] or list(each.values()))
         elif isinstance(each, list):
             words += _plain(each)
         elif isinstance(each, str) and (word := ID.sub("", foreign.one_line(each))):

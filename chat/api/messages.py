@@ -61,7 +61,7 @@ def _message(sent: Object, where: str) -> Object:
         raise InvalidField(words, f"{where}.function_call", "unsupported_parameter")
     if role == "assistant":
         message |= _assistant_fields(sent, where)
-    extras = {name: sent[name] for name in PASSED_FIELDS if sent.get(name)}
+    extras = {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}
     for name in ("tool_call_id", "name"):
         if role in TOOL_ROLES and sent.get(name) is not None:
             message[name] = sent[name]

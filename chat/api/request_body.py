@@ -19,6 +19,8 @@ from .passed_fields import NEVER, passed_on
 from .refusals import MISSING, Object, check, invalid, unsupported
 
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
+MAX_CONTAINERS = 200_000  # lists and objects of a body: 100 for each message
+MAX_FIELDS = 200
 WHOLE_NUMBERS = ("max_tokens", "max_completion_tokens", "n", "top_k", "seed")
 LIMITS = ("max_completion_tokens", "max_tokens")
 # Fields that are passed on as they are.
@@ -57,7 +59,7 @@ def parse_body(request: HttpRequest) -> Object:
     """
     try:
         body = request.read() if UPLOAD in getattr(request, "scope", {}) else request.body
-        sent = strict_json.loads(body)
+        sent = strict_json.loads(body, max_containers=MAX_CONTAINERS)
     except RequestDataTooBig as error:
         raise PayloadTooLarge(
             _("The request is larger than %(most)s MiB. Send less.") % {"most": settings.API_MAX_BODY_MB}
@@ -76,6 +78,8 @@ def parse_params(sent: Object, model: LlmModel) -> CompletionParams:
     from .bodies import Run  # not at the top: see `check`
 
     fields = _forgiven(sent)
+    if len(fields) > MAX_FIELDS:
+        raise unsupported(list(fields)[MAX_FIELDS])
     check(fields, Run)
     if fields.get("n", 1) != 1:
         raise invalid(ONE_REPLY, "n", "unsupported_value")

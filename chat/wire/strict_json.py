@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 # call stack.
 MAX_JSON_DEPTH = 64
 MAX_INTEGER_DIGITS = 300  # a float holds 308
+MAX_QUOTES = 2_000_000  # of strings in a body whose lists and objects are counted
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate, alone or in a pair
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # of a pair, the parser makes one character
 
@@ -29,16 +30,26 @@ def gettext_noop(sentence: str) -> str:
 
 
 NOT_JSON = gettext_noop("This isn’t valid JSON.")
+TOO_MANY = gettext_noop("The JSON has too many lists and objects.")
 TOO_DEEP = gettext_noop("The JSON is nested too deeply.")
 OUT_OF_RANGE = gettext_noop("A number is too large.")
 HALF_CHARACTER = gettext_noop("A string contains half a character (a lone surrogate).")
 
 
-def loads(body: bytes, *, max_depth: int = MAX_JSON_DEPTH, allow_halves: bool = False) -> Any:
+def loads(
+    body: bytes,
+    *,
+    max_depth: int = MAX_JSON_DEPTH,
+    max_containers: int | None = None,
+    allow_halves: bool = False,
+) -> Any:
     """Parse `body`, which must be UTF-8. Raises InvalidJSON.
 
+    `max_containers`: lists and objects together, each of which costs far more memory than its two characters.
     `allow_halves`: strings may contain lone surrogates, which the caller replaces.
     """
+    if max_containers is not None and _containers(body) > max_containers:
+        _check_containers(body, max_containers)
     try:
         text = body.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_constant, parse_float=_float, parse_int=_integer)
@@ -50,6 +61,20 @@ def loads(body: bytes, *, max_depth: int = MAX_JSON_DEPTH, allow_halves: bool = 
         raise InvalidJSON(NOT_JSON) from None
     _check(value, max_depth, halves=not allow_halves and bool(SURROGATE_ESCAPE.search(text)))
     return value
+
+
+def _containers(body: bytes) -> int:
+    return body.count(b"[") + body.count(b"{")
+
+
+def _check_containers(body: bytes, most: int) -> None:
+    """Raise InvalidJSON for more lists and objects outside of strings: a text may be code.
+
+    Without a regular expression, which would hold the interpreter's lock for seconds.
+    """
+    body = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    if body.count(b'"') > MAX_QUOTES or _containers(b"".join(body.split(b'"')[::2])) > most:
+        raise InvalidJSON(TOO_MANY)
 
 
 def _constant(name: str) -> NoReturn:

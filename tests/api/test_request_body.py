@@ -186,6 +186,11 @@ def test_a_refusal_names_the_field_in_openai_s_words(
     assert len(error.value.message) < 400
 
 
+def test_a_call_has_no_more_fields_than_anybody_needs() -> None:
+    with pytest.raises(InvalidField):
+        read(**{f"field{number}": 1 for number in range(300)})
+
+
 def test_a_result_of_a_tool_names_its_call() -> None:
     sent = [*QUESTION["messages"], {"role": "tool", "content": "x"}]
     with pytest.raises(InvalidField) as error:

@@ -55,3 +55,18 @@ def test_brackets_go_so_deep() -> None:
     loads(b"[" * MAX_JSON_DEPTH + b"1" + b"]" * MAX_JSON_DEPTH)
     with pytest.raises(InvalidJSON):
         loads(b"[" * (MAX_JSON_DEPTH + 1) + b"1" + b"]" * (MAX_JSON_DEPTH + 1))
+
+
+@pytest.mark.parametrize(
+    ("body", "containers"),
+    [
+        (b'{"a": [[], {}]}', 4),
+        (b'{"a": "[[[[[["}', 1),
+        (rb'{"a": "\"[\\", "b": ["]"]}', 2),
+        (rb'{"a": "\\", "[": "{"}', 1),
+    ],
+)
+def test_lists_and_objects_are_counted_outside_of_texts(body: bytes, containers: int) -> None:
+    assert strict_json.loads(body, max_containers=containers) == json.loads(body)
+    with pytest.raises(strict_json.InvalidJSON, match="too many"):
+        strict_json.loads(body, max_containers=containers - 1)

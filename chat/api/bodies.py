@@ -26,7 +26,7 @@ DOCUMENT = Meta(description="A document, whose text the model gets. At most 8, a
 
 class ImageUrl(Struct):
     url: Annotated[str, PICTURE]
-    detail: Literal["auto", "low", "high", "original"] | None = None
+    detail: Text | None = None
 
 
 class TextPart(Struct, tag_field="type", tag="text"):
@@ -103,9 +103,9 @@ class StreamOptions(Struct):
 
 
 class ResponseFormat(Struct):
-    """`json_schema` goes with the type of that name."""
+    """`text`, `json_object`, or `json_schema` with that field; more where a server of OpenAI's API is."""
 
-    type: Literal["text", "json_object", "json_schema"]
+    type: Text
     json_schema: Fields | None = None
 
 

@@ -15,8 +15,8 @@ from chat.upstream.catalog import LlmModel
 from chat.wire import strict_json
 
 from .messages import messages_of
-from .passed_fields import NEVER, passed_on
-from .refusals import MISSING, Object, check, invalid, unsupported
+from .passed_fields import NEVER, passed_on, takes_all
+from .refusals import MAX_QUOTED_CHARS, MISSING, NO_CHOICE, Object, check, invalid, unsupported
 
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
 MAX_CONTAINERS = 200_000  # lists and objects of a body: 100 for each message
@@ -28,6 +28,7 @@ PLAIN_PARAMETERS = (
     "temperature", "top_p", "frequency_penalty", "presence_penalty", "repetition_penalty", "top_k", "seed",
     "response_format", "logit_bias", "chat_template_kwargs", "reasoning_effort", "stop",
 )  # fmt: skip
+RESPONSE_FORMATS = ("text", "json_object", "json_schema")
 NO_TOP_K = (0, -1)  # of vLLM and llama.cpp
 REJECT_IF_BUSY = "rejectIfBusy"
 NEEDS_TOOLS = gettext_noop("“%(name)s” requires “tools”.")
@@ -97,7 +98,7 @@ def parse_params(sent: Object, model: LlmModel) -> CompletionParams:
         max_tokens=next((fields[name] for name in LIMITS if name in fields), None),
         raw=fields.get("raw", False),
         lora=fields.get("lora", ""),
-        parameters=dict(_parameters(fields)) | passed,
+        parameters=dict(_parameters(fields, model)) | passed,
     )
 
 
@@ -124,11 +125,13 @@ def _forgiven(sent: Object) -> Object:
     return fields
 
 
-def _parameters(fields: Object) -> Iterator[tuple[str, Any]]:
+def _parameters(fields: Object, model: LlmModel) -> Iterator[tuple[str, Any]]:
     for name in PLAIN_PARAMETERS:
         if name in fields:
             yield name, fields[name]
     wanted = fields.get("response_format", {})
+    if wanted and not (wanted["type"] in RESPONSE_FORMATS or takes_all(model)):
+        raise invalid(NO_CHOICE, "response_format.type", value=wanted["type"][:MAX_QUOTED_CHARS])
     if wanted.get("type") == "json_schema" and wanted.get("json_schema") is None:
         raise invalid(MISSING, "response_format.json_schema", "missing_required_parameter")
     if fields.get("options", {}).get(REJECT_IF_BUSY):

@@ -136,7 +136,6 @@ def test_the_limit_of_a_reply(fields: dict[str, Any], most: int | None) -> None:
         ({"tools": [TOOL], "tool_choice": "some"}, "tool_choice", "invalid_value"),
         ({"tool_choice": "required"}, "tool_choice", "invalid_value"),
         ({"response_format": "json"}, "response_format", "invalid_type"),
-        ({"response_format": {"type": "xml"}}, "response_format.type", "invalid_value"),
         ({"response_format": {"json_schema": {}}}, "response_format.type", "missing_required_parameter"),
         ({"response_format": {"type": "json_schema"}}, "response_format.json_schema",
          "missing_required_parameter"),
@@ -184,6 +183,16 @@ def test_a_refusal_names_the_field_in_openai_s_words(
     assert error.value.code == code
     assert error.value.param == (param or "x" * 100)
     assert len(error.value.message) < 400
+
+
+def test_other_formats_of_replies_are_their_server_s() -> None:
+    wanted = {"type": "structural_tag", "structures": []}
+    for model in OPEN:
+        assert read(model, response_format=wanted).parameters == {"response_format": wanted}
+    for model in CLOSED:
+        with pytest.raises(InvalidField) as error:
+            read(model, response_format=wanted)
+        assert (error.value.param, error.value.code) == ("response_format.type", "invalid_value")
 
 
 def test_a_call_has_no_more_fields_than_anybody_needs() -> None:

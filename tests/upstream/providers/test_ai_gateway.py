@@ -5,12 +5,17 @@ from typing import Any
 
 import pytest
 
+from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Gateway
 from chat.upstream.errors import ErrorKind
+from chat.upstream.provider import Provider
 from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
 
 WORDS = "fake: words tokens=2"
+THIRD, AUTO = (
+    LlmModel(name, "x", 8_000, host=Provider.GATEWAY) for name in ("openai/gpt-5", "cloudflare/auto")
+)
 LABELS = {"person": "p7", "conversation": "c7", "site": "chat.example"}
 
 
@@ -40,6 +45,25 @@ async def test_unset_options_are_left_to_the_gateway(fake: Fake) -> None:
         "gateway-id": "default",
         "collect-log-payload": "false",
     }
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "session"),
+    [
+        (THIRD, LABELS, "pseudonym"),
+        (AUTO, LABELS, "pseudonym"),
+        (MODEL, LABELS, None),
+        (THIRD, {"person": "p7"}, None),  # an API call, whose client may name a session itself
+    ],
+)
+async def test_a_conversation_is_a_session_of_the_auto_router(
+    fake: Fake, model: LlmModel, labels: dict[str, str], session: str | None
+) -> None:
+    async with client(fake, gateway=Gateway("team")) as made:
+        await ask(made, WORDS, model, metadata=labels, session_affinity="pseudonym")
+        own = {"cf-aig-session-id": "mine", "cf-aig-gateway-id": "team"}
+        await ask(made, WORDS, model, metadata=labels, session_affinity="pseudonym", gateway=own)
+    assert [told(call).get("session-id") for call in runs(fake)] == [session, "mine"]
 
 
 async def test_the_call_is_the_same_but_for_the_headers(fake: Fake) -> None:

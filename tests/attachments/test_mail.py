@@ -254,7 +254,7 @@ FRAME = "Content-Type: text/html\nContent-Location: https://e.org/f\n\n<p>frame"
                 HTML + "Content-Location: https://e.org/\n\n<frameset><frame src=f></frameset>",
                 FRAME,
             ),
-            "frame",
+            "[Frame: f]\n\nframe",
         ),
         (
             "Snapshot-Content-Location: https://e.org/\n"

@@ -79,6 +79,13 @@ def test_a_field_is_shown_with_its_label(strings: list[String], field: str, want
 def test_the_fields_of_a_row_and_radio_buttons() -> None:
     row = [text_field("150 695 200 712", "(a)", "1"), text_field("210 695 300 712", "(b)", "2")]
     assert text(NAME, annotations=row) == "Full name: a; b"
+    boxed = [text_field("50 680 190 722", "(Berg)", "1"), text_field("200 680 400 722", "(Ann)", "2")]
+    assert text((55, 712, "Surname"), (205, 712, "Name"), annotations=boxed) == "Surname: Berg Name: Ann"
+    blank = text((50, 700, "I, ______, agree"), annotations=[text_field("60 698 80 712", "(Ann)")])
+    assert blank == "I, ______ Ann, agree"
+    kid = f"/Subtype /Widget /Rect [{UPPER}] /FT /Tx /Parent 20 0 R"
+    parent = b"<< /FT /Tx /T (n) /V (of its parent) /Kids [30 0 R] >>"
+    assert text(NAME, annotations=[kid], more=[parent]) == "Full name: of its parent"
     kids = [
         "/Subtype /Widget /Rect [30 698 44 712] /FT /Btn /Ff 49152 /Parent 20 0 R /AS /card"
         " /AP << /N << /card 21 0 R /Off 21 0 R >> >>",

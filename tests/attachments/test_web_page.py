@@ -54,9 +54,9 @@ LINKS = [
     ),
     (
         "<a href='mailto:a@e.org?subject=x'>write</a> <a href='tel:+45 12'>call</a> <a href='data:,x'>d</a>",
-        "write (a@e.org) call (+4512) d",
+        "write (a@e.org) call (+45 12) d",
     ),
-    ("<a href=/b>b</a>", "b (/b)"),
+    ("<a href=/b>b</a> <a href=' a\n/b c '>c</a>", "b (/b) c (a/b%20c)"),
     ("<base href='https://e.org/a/'><a href='../b'>b</a>", "b (https://e.org/b)"),
     ("<a href='https://e.org/x'><h2>Head</h2></a>", "## Head (https://e.org/x)"),
     ("<a href='https://e.org/x'><img alt='Map'></a>", "[Picture: Map] (https://e.org/x)"),
@@ -168,6 +168,10 @@ WORDS = [
         "[Frame: A film]\n[Audio: a.mp3]",
     ),
     ("<svg><style>x</style><defs><text>no</text></defs><text>10 <tspan>%</tspan></text></svg>", "10 %"),
+    (
+        "<frameset><frame src=a.html title=Left><frame src=b.html></frameset>",
+        "[Frame: Left]\n[Frame: b.html]",
+    ),
     ("<details><summary>More</summary>inside</details>", "More\ninside"),
 ]
 XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head>'

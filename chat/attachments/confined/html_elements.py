@@ -27,10 +27,11 @@ SCRIPTS = {
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
 OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w")  # of an exponent or an index, in contrast to “st”
 KEEPING = re.compile(r"(?:^|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
+UNWRITTEN = re.compile(r"[\t\r\n]")  # of an address, as https://url.spec.whatwg.org/ has it
 NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)
 CONTACT = re.compile(r"(?:mailto|tel|sms):([^?]*)", re.IGNORECASE)
 SCHEME = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
-MEDIA = {"video": "Video", "audio": "Audio", "iframe": "Frame", "embed": "Object"}
+MEDIA = {"video": "Video", "audio": "Audio", "iframe": "Frame", "frame": "Frame", "embed": "Object"}
 LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([\w+#.-]{1,30})")
 
 
@@ -112,12 +113,12 @@ class Body:
         return with_address(joined(node.attributes.get("alt") or ""), self._absolute(node)) + EDGE
 
     def _absolute(self, node: Any) -> str:
-        address = "".join((node.attributes.get("href") or "").split())
+        address = UNWRITTEN.sub("", node.attributes.get("href") or "").strip().replace(" ", "%20")
         if not address or NO_ADDRESS.match(address):
             return ""
         contact = CONTACT.match(address)
         if contact:
-            return contact[1]
+            return contact[1].replace("%20", " ")
         with contextlib.suppress(ValueError):  # brackets of an IPv6 address that are no such
             address = urljoin(self._address, address)
         return address if len(address) <= MAX_ADDRESS_CHARACTERS else ""

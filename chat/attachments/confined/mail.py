@@ -21,6 +21,7 @@ MIN_SHARE = (
     1 / 3
 )  # of the words of HTML that a plain text beside it has, unless it only says that there is HTML
 APPLE_SIZE = re.compile(rb"(\d{1,9}) *\n")  # of the message in a file of Apple's, in front of it
+FRAMES = re.compile("<frameset", re.IGNORECASE)
 ADDRESS = re.compile(r"\(?https?://\S+")
 REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
 S_MIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
@@ -107,13 +108,12 @@ def _is_page(message: Message) -> bool:
 
 
 def _page_text(message: Message) -> str:
-    """Return the text of a saved page: the first HTML in it; all of them if that only arranges frames."""
-    pages = [
-        part for part in message.walk() if part.get_content_type() in ("text/html", "application/xhtml+xml")
-    ]
-    texts = (html_text(_decoded(each), header_text(str(each.get("content-location", "")))) for each in pages)
-    first = next(texts, "")
-    return first if "\n" in first else "\n\n".join([first, *texts])
+    """Return the text of a saved page: the first HTML in it, and those of its frames if it has nothing else."""
+    kinds = ("text/html", "application/xhtml+xml")
+    parts = [part for part in message.walk() if part.get_content_type() in kinds]
+    pages = [(_decoded(part), header_text(str(part.get("content-location", "")))) for part in parts]
+    shown = pages if pages and FRAMES.search(pages[0][0]) else pages[:1]
+    return "\n\n".join(html_text(*page) for page in shown)
 
 
 def _children(part: Message) -> list[Message]:

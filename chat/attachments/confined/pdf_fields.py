@@ -55,11 +55,17 @@ class Field:
 def place_of(field: Field, text: PageText) -> int | None:
     """Return the number of the character behind which the value stands; -1 is in front of all.
 
-    That is at the end of the words to the left of the field; for a button also in front of those to its
-    right, if they are nearer; else at the end of the words above it.
+    That is at the end of the words inside the field, or to its left; for a button also in front of those to
+    its right, if they are nearer; else at the end of the words above it.
     """
     near_by = [each for line, extent in text.lines if _is_near(extent, field.box) for each in line]
     shown = [number for number in near_by if not text.characters[number].isspace()]
+    inside = [number for number in shown if field.box.holds(text.box(number).middle)]
+    if inside and not field.is_button:
+        end = inside[-1]
+        while text.characters[end : end + 2] == ["_", "_"]:  # a line to write on
+            end += 1
+        return end
     beside = [number for number in shown if text.box(number).shares_line(field.box)]
     left = [(field.box.left - text.box(each).right, each) for each in beside]
     right = [(text.box(each).left - field.box.right, each) for each in beside] if field.is_button else []

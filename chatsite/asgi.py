@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
+from chat.attachments.confinement import warn_if_unconfined  # noqa: E402 - only after Django is set up
 from chat.engine.engine import get_engine, is_begun, shut_down  # noqa: E402 - only after Django is set up
 from chat.management import start_check  # noqa: E402
 from chatsite.server.asgi_handler import Handler  # noqa: E402
@@ -68,4 +69,5 @@ async def _start() -> None:
     """Start the engine. Raises ImproperlyConfigured: where `manage.py serve` would refuse the database."""
     if problem := await asyncio.to_thread(start_check.problem):
         raise ImproperlyConfigured(problem)
+    await asyncio.to_thread(warn_if_unconfined)
     await get_engine()

@@ -242,7 +242,9 @@ def lacking() -> str:
 
 
 def warn_if_unconfined() -> None:
-    """Log what the start of a site says where children are not confined. Blocks as `lacking`."""
+    """Log, where a site reads files, that their readers are not confined. Blocks as `lacking`."""
+    if not (settings.ATTACHMENTS or settings.IMPORT_MAX_MB):
+        return
     with suppress(Expired, Crashed):  # which the set-up check tells, and each file that cannot be read
         if found := lacking():
             logger.warning(REFUSING if settings.UNCONFINED_FILES == "refuse" else WARNING, found)

@@ -229,8 +229,7 @@ async def _greet(say: Say) -> None:
     say(f"Default model: {engine.catalog.default.name} ({engine.catalog.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:
         say(await _token_status(engine))
-    if settings.ATTACHMENTS or settings.IMPORT_MAX_MB:
-        await asyncio.to_thread(warn_if_unconfined)
+    await asyncio.to_thread(warn_if_unconfined)
 
 
 async def _token_status(engine: Any) -> str:

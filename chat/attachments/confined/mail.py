@@ -108,7 +108,7 @@ def _is_page(message: Message) -> bool:
 
 
 def _page_text(message: Message) -> str:
-    """Return the text of a saved page: the first HTML in it, and those of its frames if it has nothing else."""
+    """Return the text of a saved page: its first HTML, or that of its frames if it has nothing else."""
     kinds = ("text/html", "application/xhtml+xml")
     parts = [part for part in message.walk() if part.get_content_type() in kinds]
     pages = [(_decoded(part), header_text(str(part.get("content-location", "")))) for part in parts]

@@ -22,6 +22,7 @@ DURATION = re.compile(
 )
 SECONDS_OF_UNIT = {"": 1.0, "ms": 0.001, "mi": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 RESET_HEADER = re.compile(r"(?:x|anthropic)-ratelimit-(?:[a-z-]+-)?reset(?:-[a-z-]+)?")
+DELAY_FIELDS = ("retryDelay", "retry_after", "retryAfter", "retry_after_seconds", "estimated_time")
 MAX_WAIT_SECONDS = 999_999_999.0
 EPOCH_SECONDS = 1_000_000_000  # a larger number is a time, not a duration
 EPOCH_MILLISECONDS = 100_000_000_000
@@ -99,7 +100,8 @@ def retry_after(headers: Mapping[str, str], payload: object, text: str) -> float
         if wait is not None:
             return min(wait, MAX_WAIT_SECONDS)
     if delay := _retry_delay(payload, 0):
-        return _duration(delay)
+        wait = _duration(delay)
+        return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
     found = WAIT_IN_TEXT.search(text)
     return _duration(found[1].rstrip(".")) if found else None
 
@@ -162,10 +164,13 @@ def _duration(value: str) -> float | None:
 
 
 def _retry_delay(payload: object, depth: int) -> str:
-    """Return Google's `retryDelay` from anywhere in the payload."""
+    """Return Google's `retryDelay`, Hugging Face's `estimated_time` or the like, wherever it stands."""
     if depth > MAX_ENVELOPE_DEPTH or not isinstance(payload, dict | list):
         return ""
-    if isinstance(payload, dict) and isinstance(delay := payload.get("retryDelay"), str):
-        return delay
+    if isinstance(payload, dict):
+        for name in DELAY_FIELDS:
+            delay = payload.get(name)
+            if isinstance(delay, str | int | float) and not isinstance(delay, bool):
+                return str(delay)
     inner = payload.values() if isinstance(payload, dict) else payload
     return next(filter(None, (_retry_delay(each, depth + 1) for each in inner)), "")

@@ -55,7 +55,7 @@ KIND_OF_CODE = {code: kind for kind, codes in CODES_OF_KIND.items() for code in 
 WORDS_OF_KIND = {
     ErrorKind.TOO_LONG: "context_length_exceeded context_window_exceeded model_context_window_exceeded"
     " exceed_context_size_error context_limit_exceeded prompt_too_long input_too_long request_too_large"
-    " string_above_max_length tokens_limit_reached model_max_prompt_tokens_exceeded max_tokens_exceeded"
+    " tokens_limit_reached model_max_prompt_tokens_exceeded max_tokens_exceeded"
     " context_overflow",
     ErrorKind.CREDITS: "insufficient_quota insufficient_balance insufficient_credits insufficient_credit"
     " insufficient_funds insufficient_user_quota billing_hard_limit_reached billing_not_active billing_error"
@@ -87,8 +87,8 @@ WORDS_OF_KIND = {
 VAGUE_WORDS_OF_KIND = {
     ErrorKind.INVALID: "invalid_request_error bad_request bad_request_error invalid_argument validation"
     " validation_exception validation_error unprocessable_entity invalid_parameter invalid_parameter_error"
-    " tool_use_failed json_validate_failed unsupported_parameter unsupported_value unknown_parameter"
-    " missing_required_parameter invalid_value invalid_type invalid_image",
+    " tool_use_failed json_validate_failed unsupported_parameter unsupported_value string_above_max_length"
+    " unknown_parameter missing_required_parameter invalid_value invalid_type invalid_image",
 }
 
 
@@ -110,8 +110,11 @@ TEXTS_OF_KIND = {
     ErrorKind.QUOTA: (r"daily free allocation",),
     ErrorKind.TOO_LONG: (
         r"max(?:imum)? context|context[ _-]?(?:length|window|size|limit)|configured context",
-        r"max_(?:completion_)?tokens is too large|max_new_tokens` must be|max_seq_len|range of input length",
-        r"(?:prompt|input|request|messages?|string|sequence) (?:is |are )?too (?:long|large)",
+        r"max_(?:completion_)?tokens is too large|max_new_tokens`? must be|max_seq_len|range of input length",
+        r"(?:prompt|input|request|messages?|sequence|conversation) (?:is |are )?too (?:long|large)",
+        r"messages\[\d+\]\.content\W{0,5}string too long|shorten your (?:prompt|input|message)",
+        r"\btokens?\b(?! per).{0,60}? exceeds? (?:the )?(?:max|context|model)",
+        r"supports at most [\d,]+ (?:\w+ )?tokens",
         r"max(?:imum)? (?:prompt|input|allowed input|number of (?:input )?tokens(?! per)|sequence)",
         r"input tokens? (?:count )?.{0,40}exceeds?|tokens in request more|prompt exceeds max|超长",
         r"exceeds? the (?:token |configured |maximum )?limit of [\d,]+\b(?! *(?:requests|calls|tokens per))",
@@ -125,6 +128,9 @@ TEXTS_OF_KIND = {
     ErrorKind.CREDITS: (
         r"exceeded your (?:current )?quota|credit balance|(?:more|out of|no|enough) credits|余额不足",
         r"insufficient.{0,20}(?:balance|credit|funds|quota)|spend(?:ing)? (?:limit|cap)|payment required",
+        r"(?:key|usage|credit|monthly|budget) limits? (?:exceeded|reached)",
+        r"reached your .{0,40}(?:usage|spend) limit",
+        r"quota (?:is not enough|exhausted|used up|has been)|no quota left|free tier .{0,40}exhausted|额度",
         r"budget has been exceeded|in arrears|account is not active|billing (?:hard )?limit",
     ),
     ErrorKind.AUTH: (
@@ -133,16 +139,19 @@ TEXTS_OF_KIND = {
     ),
     ErrorKind.UNKNOWN_MODEL: (
         r"\bmodels?\b.{0,200}?(?:deprecated|decommissioned|does not exist|doesn't exist|not found)",
-        r"not a valid model|no such model|unknown model|no endpoints found for",
+        r"not a valid model|no such model|(?:unknown|invalid) model\b(?! [pi])|no endpoints found for",
+        r"\bmodel\W+\S{1,200} (?:is not (?:supported|available)|has been removed)",
     ),
     ErrorKind.BLOCKED: (
-        r"content.?(?:management|filter|policy|moderation)|flagged (?:as|by|for)|prohibited.?content",
+        r"content.?(?:management|filter|polic|moderation)|flagged (?:as|by|for)|prohibited.?content",
         r"blocked by .{0,40}(?:safety|policy|filter|guardrail)|guardrails? (?:violation|intervened)",
+        r"content exists risk|usage (?:guidelines|polic)|sensitive (?:content|words?)|new_sensitive",
+        r"敏感|不安全",
         r"inappropriate content|safety (?:system|filter|settings)|data loss prevention|\bDLP\b",
     ),
     ErrorKind.BUSY: (
         r"overloaded|(?:over|at|no|maximum) capacity|capacity (?:temporarily )?(?:exceeded|reached)",
-        r"is (?:currently )?busy|high (?:demand|load|traffic)|currently loading",
+        r"is (?:currently |too )?busy|not ready yet|high (?:demand|load|traffic)|currently loading",
         r"no (?:available|healthy) (?:worker|upstream|replica|server)s?",
     ),
 }  # fmt: skip

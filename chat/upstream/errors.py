@@ -104,7 +104,7 @@ PARAM = re.compile(r"[\w.\[\]-]{1,100}", re.ASCII)
 REQUEST_WORDS = {
     "invalid_type", "invalid_value", "unsupported_parameter", "unsupported_value", "unknown_parameter",
     "missing_required_parameter", "invalid_image_url", "invalid_image_format", "invalid_function_parameters",
-    "tool_use_failed", "json_validate_failed",
+    "tool_use_failed", "json_validate_failed", "string_above_max_length",
 }  # fmt: skip
 NO_HEADERS: Mapping[str, str] = {}
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")

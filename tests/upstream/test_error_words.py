@@ -204,6 +204,164 @@ OTHER_BODIES: list[tuple[int, Any, ErrorKind]] = [
     ),
     (400, said("'min_p' is unsupported", param="min_p", code="unsupported_parameter"), INVALID),
     (400, said("exceeds the limit of 20 requests", type="invalid_request_error"), INVALID),
+    # Further words of many servers
+    (
+        400,
+        {
+            "error": {
+                "message": "Total tokens of image and text exceed max message tokens",
+                "code": "InvalidParameter",
+            }
+        },
+        TOO_LONG,
+    ),
+    (400, {"message": "Input Tokens Exceeded: Number of input tokens exceeds maximum length"}, TOO_LONG),
+    (400, {"error": {"message": "Prompt is too large for this model"}}, TOO_LONG),
+    (400, {"error": {"message": "The conversation is too long, please start a new one."}}, TOO_LONG),
+    (400, {"error": {"message": "Please shorten your prompt. 9000 tokens > 8192"}}, TOO_LONG),
+    (400, {"error": {"message": "input tokens (9000) exceed max_input_tokens (8192)"}}, TOO_LONG),
+    (
+        400,
+        {"error": {"message": "The number of tokens in the prompt (9000) exceeds the model limit of 8192"}},
+        TOO_LONG,
+    ),
+    (400, {"error": {"message": "Token count 9000 exceeds context of 4096"}}, TOO_LONG),
+    (400, {"error": {"message": "This model supports at most 8192 tokens"}}, TOO_LONG),
+    (500, {"error": {"message": "context size exceeded"}}, TOO_LONG),
+    (400, {"error": {"message": "Requested tokens (5000) exceed context window of 2048"}}, TOO_LONG),
+    (422, {"error": "Input validation error: inputs tokens + max_new_tokens must be <= 4096"}, TOO_LONG),
+    (
+        429,
+        {
+            "error": {
+                "code": "429",
+                "message": "Requests have exceeded call rate limit. Please retry after 20 seconds.",
+            }
+        },
+        THROTTLED,
+    ),
+    (
+        429,
+        {
+            "error": {
+                "code": 429,
+                "message": "Quota exceeded for quota metric 'Generate Content API requests per minute'",
+                "status": "RESOURCE_EXHAUSTED",
+            }
+        },
+        THROTTLED,
+    ),
+    (403, {"error": {"message": "Key limit exceeded (monthly limit)", "code": 403}}, CREDITS),
+    (402, {"error": "You have exceeded your monthly included credits for Inference Providers."}, CREDITS),
+    (
+        400,
+        {
+            "type": "error",
+            "error": {
+                "type": "invalid_request_error",
+                "message": "You have reached your specified API usage limits.",
+            },
+        },
+        CREDITS,
+    ),
+    (
+        403,
+        {"code": "AllocationQuota.FreeTierOnly", "message": "The free tier of the model has been exhausted."},
+        CREDITS,
+    ),
+    (403, {"error": {"message": "user quota is not enough", "type": "new_api_error"}}, CREDITS),
+    (429, {"error": {"message": "You have no quota left"}}, CREDITS),
+    (429, {"error": {"message": "monthly quota exhausted"}}, CREDITS),
+    (400, {"error": {"message": "Content Exists Risk", "type": "invalid_request_error"}}, BLOCKED),
+    (
+        400,
+        {"error": {"code": "1301", "message": "系统检测到输入或生成内容可能包含不安全或敏感内容"}},
+        BLOCKED,
+    ),
+    (
+        403,
+        {"code": "The caller does not have permission", "error": "Content violates usage guidelines."},
+        BLOCKED,
+    ),
+    (
+        400,
+        {
+            "error": {
+                "message": "Your request was rejected as a result of our safety system.",
+                "code": "moderation_blocked",
+            }
+        },
+        BLOCKED,
+    ),
+    (400, {"message": "Content blocked by guardrail"}, BLOCKED),
+    (400, {"error": {"message": "The prompt violates our content policies"}}, BLOCKED),
+    (400, {"error": {"message": "input new_sensitive"}}, BLOCKED),
+    (503, {"error": {"message": "Service is too busy. We advise users to temporarily switch."}}, BUSY),
+    (503, {"error": "Model mistralai/x is currently loading", "estimated_time": 20.0}, BUSY),
+    (503, {"error": {"message": "The server is overloaded or not ready yet."}}, BUSY),
+    (503, {"error": {"message": "x is currently over capacity. Please try again"}}, BUSY),
+    (
+        429,
+        {
+            "error": {
+                "message": "That model is currently overloaded with other requests.",
+                "type": "server_error",
+            }
+        },
+        BUSY,
+    ),
+    (
+        404,
+        {"error": {"message": "Unable to access model x. Please visit https://api.together.ai/models"}},
+        UNKNOWN_MODEL,
+    ),
+    (
+        404,
+        {"error": {"message": "Model not found, inaccessible, and/or not deployed", "code": "NOT_FOUND"}},
+        UNKNOWN_MODEL,
+    ),
+    (400, {"error": {"message": "The model `x` has been removed"}}, UNKNOWN_MODEL),
+    (400, {"error": {"message": "Model x is not supported"}}, UNKNOWN_MODEL),
+    (400, {"error": {"message": "Invalid model: x", "type": "invalid_request_error"}}, UNKNOWN_MODEL),
+    (401, {"error": {"message": "Incorrect API key provided"}}, AUTH),
+    (
+        403,
+        {"error": {"message": "Country not supported", "code": "unsupported_country_region_territory"}},
+        NOT_PERMITTED,
+    ),
+    (
+        400,
+        {
+            "error": {
+                "message": "tools[0].function.name is too long",
+                "param": "tools[0].function.name",
+                "code": "string_above_max_length",
+            }
+        },
+        INVALID,
+    ),
+    (
+        400,
+        {
+            "error": {
+                "message": "Invalid 'messages[0].content': string too long. Expected maximum length 10485760",
+                "code": "string_above_max_length",
+                "param": "messages[0].content",
+            }
+        },
+        TOO_LONG,
+    ),
+    (400, {"error": {"message": "unsupported content type", "type": "invalid_request_error"}}, INVALID),
+    (
+        400,
+        {"error": {"message": "max_tokens must be at most 4096", "type": "invalid_request_error"}},
+        INVALID,
+    ),
+    (400, {"error": {"message": "This model does not support the parameter temperature"}}, INVALID),
+    (400, {"error": {"message": "the model does not support tools"}}, INVALID),
+    (400, {"error": {"message": "tool call 'x' not found"}}, INVALID),
+    (500, {"detail": "Internal Server Error"}, UNAVAILABLE),
+    (502, {"error": {"message": "Provider returned error", "code": 502}}, UNAVAILABLE),
 ]
 
 

@@ -195,6 +195,13 @@ def test_the_text_of_a_file_is_a_document(
     assert (files(found.messages[0]), found.messages[0].text, found.attachments) == (kept, words, lost)
 
 
+def test_texts_of_more_files_than_a_question_can_have_are_in_its_text() -> None:
+    sent = [{"file_name": f"{number}.txt", "extracted_content": f"text {number}"} for number in range(9)]
+    found = claude({"text": "Well?", "attachments": sent}, "Yes.").messages[0]
+    assert [name for name, _ in files(found)] == [f"{number}.txt" for number in range(8)]
+    assert found.text == "Well?\n\n**8.txt**\n\n```\ntext 8\n```"
+
+
 def test_a_question_can_be_files_alone() -> None:
     sent = {"attachments": [{"file_name": "a.txt", "extracted_content": "Hi"}]}
     assert texts(claude({"text": "", **sent}, "Yes."))[0] == ""

@@ -18,6 +18,16 @@ def chatgpt_message(
     return {"author": author, "content": kept, "recipient": recipient, "metadata": about}
 
 
+def chatgpt_result(content: Any, name: str = "python", **about: Any) -> Any:
+    return chatgpt_message("tool", content, name=name, **about)
+
+
+def chatgpt_call(text: str, recipient: str, language: str = "unknown") -> Any:
+    return chatgpt_message(
+        "assistant", {"content_type": "code", "language": language, "text": text}, recipient
+    )
+
+
 def chatgpt(*messages: ChatFile, more: dict[str, tuple[str, ChatFile]] | None = None) -> ImportedConversation:
     """A chain of messages "m0", "m1"; `more`: further ones by their keys, each with its parent's key."""
     keys = [f"m{number}" for number in range(len(messages))]

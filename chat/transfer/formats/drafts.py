@@ -6,6 +6,7 @@ from typing import Any
 
 from chat.limits import (
     MAX_ALT_CHARS,
+    MAX_ATTACHMENTS,
     MAX_CITATION_TITLE_CHARS,
     MAX_CITATIONS,
     MAX_FILE_NAME_CHARS,
@@ -112,10 +113,11 @@ class Draft:
         self._attachments.append(ImportedAttachment(file, name[:MAX_FILE_NAME_CHARS], ""))
 
     def document(self, name: str, text: str) -> None:
-        """Attach the text of a file. A reply has no attachments, so there it is a part of the text."""
+        """Attach the text of a file; where no attachment can be, a short one is a part of the message."""
         self._drafts.seen.add(name)
         name = foreign.one_line(name)[:MAX_FILE_NAME_CHARS] or "text.txt"
-        if self.role == USER:
+        may_attach = self.role == USER and len(self._attachments) < MAX_ATTACHMENTS
+        if may_attach or (self.role == USER and len(text) > MAX_TOOL_CHARS):
             self._attachments.append(ImportedAttachment("", name, "", content=text.encode()))
         else:
             self.add(f"**{name}**")

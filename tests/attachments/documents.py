@@ -243,6 +243,38 @@ def slide(shapes: str, attributes: str = "", links: tuple[str, ...] = (), **part
     )
 
 
+def ole(name: str, stream: bytes) -> bytes:
+    """An OLE container with one stream, in sectors of 512 bytes: its table, its folder, the stream."""
+    stream += bytes(-len(stream) % 512)
+    count = len(stream) // 512
+    chain = [0xFFFFFFFD, 0xFFFFFFFE, *range(3, count + 2), 0xFFFFFFFE]
+    table = struct.pack("<128I", *chain, *[0xFFFFFFFF] * (128 - len(chain)))
+    folder = b"".join(
+        struct.pack("<64sHBB48xIIxxxx", each.encode("utf-16-le"), 2 * len(each) + 2, kind, 1, start, size)
+        for each, kind, start, size in (("Root Entry", 5, 0xFFFFFFFE, 0), (name, 2, 2, len(stream)))
+    )
+    head = struct.pack(
+        "<8s16xHHHHH10xIIIIIIII", OLE, 0x3E, 3, 0xFFFE, 9, 6, 1, 1, 0, 0, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0
+    )
+    return head + struct.pack("<109I", 0, *[0xFFFFFFFF] * 108) + table + folder + bytes(256) + stream
+
+
+def record(kind: int, *parts: bytes) -> bytes:
+    """A record of an old workbook, and those that continue it."""
+    kinds = (kind, *[0x3C] * (len(parts) - 1))
+    return b"".join(
+        struct.pack("<HH", each, len(part)) + part for each, part in zip(kinds, parts, strict=True)
+    )
+
+
+def xls(shared: bytes, cells: bytes, state: int = 0) -> bytes:
+    """A workbook of Excel 97 of one sheet, "One". `shared`: records beside those of its start and its end."""
+    begin, end = record(0x809, struct.pack("<HH12x", 0x600, 5)), record(0x0A, b"")
+    place = len(begin) + len(shared) + len(end) + 4 + 11
+    sheet = record(0x85, struct.pack("<IBBBB3s", place, state, 0, 3, 0, b"One"))
+    return ole("Workbook", begin + shared + sheet + end + begin + cells + end)
+
+
 def encrypted_office() -> bytes:
     """The start of an OLE container with the stream that Office writes for a document with a password."""
     return OLE + bytes(504) + "EncryptedPackage".encode("utf-16-le") + bytes(512)

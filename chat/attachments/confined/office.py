@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
+from .old_workbook import old_workbook_pages
 from .problem import Problem
 from .slides import slide_pages
 from .word import word_text
@@ -51,6 +52,8 @@ def office_pages(content: bytes, form: Form) -> Iterable[str]:
         return workbook_pages(content)
     if form == "pptx":
         return slide_pages(content)
+    if form == "xls" and (pages := old_workbook_pages(content)) is not None:
+        return pages
     import office_oxide
 
     with office_oxide.Document.from_bytes(content, form) as document:

@@ -20,6 +20,7 @@ class Sheet:
     merged: list[tuple[range, range]] = field(default_factory=list)
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: list[range] = field(default_factory=list)
+    notes: list[tuple[int, int, str]] = field(default_factory=list)  # by row and column
     cells: int = 0
 
 
@@ -41,26 +42,29 @@ def column_letters(number: int) -> str:
 def tables(sheet: Sheet) -> Iterator[str]:
     """Return the tables of a sheet, each with its range if there are several."""
     _spread(sheet)
+    for row, column, note in sheet.notes:
+        cells = sheet.rows.setdefault(row, {})
+        cells[column] = f"{cells.get(column, '')} {note}".strip()
     _mark_hidden(sheet)
-    blocks = [
-        (rows, columns)
-        for columns in _groups({column for row in sheet.rows.values() for column in row}, MAX_EMPTY_COLUMNS)
-        for rows in _groups(
-            {row for row, cells in sheet.rows.items() if not cells.keys().isdisjoint(columns)}, MAX_EMPTY_ROWS
-        )
-    ]
+    blocks = list(_blocks(sheet))
     for rows, columns in blocks:
-        cells = {
-            (row, column): text for row in rows for column in columns if (text := sheet.rows[row].get(column))
-        }
-        width, area = len({column for _, column in cells}), len(rows) * len(columns)
-        if len(cells) <= MAX_LISTED < len(blocks) + MAX_LISTED - 1 or (
-            area > LARGE and len(cells) < area * MIN_SHARE
-        ):
-            yield "\n".join(f"{column_letters(column)}{row}: {text}" for (row, column), text in cells.items())
-        elif width:
+        within = range(columns[0], columns[-1] + 1)
+        found = [(row, each) for row in rows for each in sorted(sheet.rows[row]) if each in within]
+        area = len(rows) * len(columns)
+        if (len(blocks) > 1 and len(found) <= MAX_LISTED) or (area > LARGE and len(found) < area * MIN_SHARE):
+            yield "\n".join(f"{column_letters(each)}{row}: {sheet.rows[row][each]}" for row, each in found)
+        else:
             name = f"{column_letters(columns[0])}{rows[0]}:{column_letters(columns[-1])}{rows[-1]}\n\n"
             yield (name if len(blocks) > 1 else "") + _table(sheet, rows, columns)
+
+
+def _blocks(sheet: Sheet) -> Iterator[tuple[list[int], list[int]]]:
+    """Return the rows and columns of groups of cells, between which much is empty."""
+    for columns in _groups({column for row in sheet.rows.values() for column in row}, MAX_EMPTY_COLUMNS):
+        within = range(columns[0], columns[-1] + 1)
+        rows = {row for row, cells in sheet.rows.items() if any(column in within for column in cells)}
+        for group in _groups(rows, MAX_EMPTY_ROWS):
+            yield group, columns
 
 
 def _spread(sheet: Sheet) -> None:

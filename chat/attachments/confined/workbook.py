@@ -100,9 +100,7 @@ def _sheet(package: Package, part: str, book: _Book) -> Sheet:
             _link(element, sheet, relations)
     for reference, note in notes_of(package, relations):
         if found := REFERENCE.fullmatch(reference):
-            row, column = int(found[2]), column_number(found[1])
-            cells = sheet.rows.setdefault(row, {})
-            cells[column] = f"{cells.get(column, '')} {note}".strip()
+            sheet.notes.append((int(found[2]), column_number(found[1]), note))
     return sheet
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 MAX_WORD_CHARS = 64  # of a longer word, such as a key or a hash, only the beginning is indexed
 MAX_INDEXED_BYTES = 400_000  # of words indexed for one text; later words are not found
+MAX_READ_FACTOR = 4  # characters that are read for words, for each byte that is indexed
 MAX_UTF8_BYTES = 4  # of a character
 MAX_PART_CHARS = 56  # read on each side of a change of case in an identifier, or of a symbol
 WORD = re.compile(r"[^\W_]+")
@@ -80,6 +81,7 @@ def split(text: str) -> list[str]:
 
 def indexed(text: str) -> list[str]:
     """Return the words to index: all words of the text, parts of identifiers, then words with symbols."""
+    text = text[: MAX_READ_FACTOR * MAX_INDEXED_BYTES]  # a call's prompt may have millions of words
     words = split(text)
     words += _parts(text)
     words += with_symbols(text)

@@ -129,6 +129,7 @@ def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
         "/v1/chat/completions",
         "/client/v4/accounts/acc/ai/run",
         "/client/v4/accounts/acc/ai/run/@cf/a/b",
+        "/client/v4/accounts/acc/ai/v1/chat/completions",
     ]
     assert all(body_limit(b"POST", path.encode(), b"multipart/form-data") for path in uploads)
     assert all(API_PATHS.match(path.encode()) for path in programs)

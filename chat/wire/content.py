@@ -25,18 +25,26 @@ def text_of(value: object) -> str:
 
 
 def are_parts(content: object) -> bool:
-    """Return True for a list of parts, each with its type, as Mistral and OpenAI write messages."""
-    return isinstance(content, list) and all(
-        isinstance(part, dict) and isinstance(part.get("type"), str) for part in content
-    )
+    """Return True for a list of parts, each with its type, as Mistral and OpenAI write messages.
+
+    Some of them may be plain texts, but not all: that is JSON.
+    """
+    if not isinstance(content, list):
+        return False
+    others = [part for part in content if not isinstance(part, str)]
+    are_typed = all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in others)
+    return are_typed and bool(others or not content)
 
 
-def split_parts(parts: Iterable[_Object]) -> tuple[str, str, str]:
+def split_parts(parts: Iterable[_Object | str]) -> tuple[str, str, str]:
     """Return (text, reasoning, refusal) of a list of parts. A picture or a file is named in the text."""
     text: list[str] = []
     reasoning: list[str] = []
     refusal: list[str] = []
     for part in parts:
+        if isinstance(part, str):
+            text.append(part)
+            continue
         kind = part["type"]
         if any(name in kind for name in _THOUGHT_TYPES):
             reasoning.append(thought_of(part))
@@ -45,7 +53,7 @@ def split_parts(parts: Iterable[_Object]) -> tuple[str, str, str]:
         elif any(name in kind for name in _FILE_TYPES):
             text.append(name_of_file(part))
         else:
-            text.append(thought_of(part.get("text")))
+            text.append(thought_of(part.get("text") or part.get("content")))
     return "".join(text), "".join(reasoning), "".join(refusal)
 
 

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 # Fields of a message and of a frame that are passed on to API clients as they are.
-MESSAGE_FIELDS = ("annotations", "extra_content", "images", "reasoning_details")
+MESSAGE_FIELDS = (
+    "annotations", "extra_content", "images", "provider_specific_fields", "reasoning_details",
+    "thinking_blocks",
+)  # fmt: skip
 FRAME_FIELDS = ("citations", "search_results")
-_PIECES = ("text", "summary", "data")  # of an entry of `reasoning_details` that is sent in pieces
+_LISTS_OF_PIECES = ("reasoning_details", "thinking_blocks")  # whose entries are sent in pieces
+_PIECES = ("text", "summary", "data", "thinking")
 
 
 @dataclass(slots=True)
@@ -73,7 +77,7 @@ def merged_fields(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[
         if name in MESSAGE_FIELDS and isinstance(value, list) and isinstance(merged.get(name), list):
             merged[name] = [*merged[name]]
             for entry in value:
-                if not (name == "reasoning_details" and _continues(merged[name][-1], entry)):
+                if not (name in _LISTS_OF_PIECES and _continues(merged[name][-1], entry)):
                     merged[name].append(entry)
                 else:
                     merged[name][-1] = _continued(merged[name][-1], entry)

@@ -128,6 +128,8 @@ class FrameReader:
     def _unusual(self, event: Event) -> Delta | None:
         """Read data that is not plain JSON: `[DONE]`, JSON with whitespace around it, or several lines."""
         data = event.data.strip()
+        while data.startswith("data:"):  # wrapped twice, by a proxy
+            data = data[5:].lstrip()
         if data == DONE:
             self.done = True
             return None

@@ -66,7 +66,8 @@ class MessageReader:
         delta.reasoning = reasoning_of(message)
         delta.refusal = thought_of(message.get("refusal"))
         delta.tool_calls = self.calls.add(message.get("tool_calls"), whole=whole)
-        if isinstance(called := message.get("function_call"), dict):
+        called = message.get("function_call")  # some servers send both
+        if isinstance(called, dict) and not message.get("tool_calls"):
             delta.tool_calls = [*delta.tool_calls, *self.calls.add([{"function": called}])]
         more = {name: sanitized_json(message[name]) for name in MESSAGE_FIELDS if message.get(name)}
         if more:
@@ -80,6 +81,12 @@ class MessageReader:
         parts = [text] if isinstance(text, dict) else text
         if text is None or text is not message.get("content") or not are_parts(parts):
             return text_of(text)
+        annotations = [
+            note for part in parts if isinstance(part, dict) for note in part.get("annotations") or ()
+        ]
+        if annotations:
+            delta.more = {**(delta.more or {}), "annotations": sanitized_json(annotations)}
+            add_sources(self.sources, annotations)
         shown, reasoning, refusal = split_parts(parts)
         delta.reasoning += reasoning
         delta.refusal += refusal

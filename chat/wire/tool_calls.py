@@ -11,7 +11,8 @@ MAX_CALLS = 128  # in one reply; OpenAI takes as many tools
 MAX_ARGUMENTS_CHARS = 1_000_000  # code points of all calls together
 _Object = dict[str, Any]
 _STRUCTURE = re.compile(r'\\.|["{}\[\]\\]', re.S)
-_USUAL_FIELDS = {"index", "id", "type", "function", "name", "arguments", "parameters"}
+_FUNCTION_FIELDS = {"name", "arguments", "parameters"}
+_USUAL_FIELDS = {"index", "id", "type", "function", *_FUNCTION_FIELDS}
 
 
 class ToolCalls:
@@ -48,9 +49,10 @@ class ToolCalls:
 
     def add(self, fragments: object, *, whole: bool = False) -> list[_Object]:
         """Add fragments; return what is new, as pieces in OpenAI's shape. `whole`: each is a call."""
-        if not isinstance(fragments, list):
+        found = [fragments] if isinstance(fragments, dict) else fragments
+        if not isinstance(found, list):
             return []
-        pieces = (self._add(each, whole) for each in fragments if isinstance(each, dict))
+        pieces = (self._add(each, whole) for each in found if isinstance(each, dict))
         return [piece for piece in pieces if piece]
 
     def flush(self) -> list[_Object]:
@@ -77,7 +79,10 @@ class ToolCalls:
         self._room -= len(arguments)
         if self._room < 0:
             self.is_cut, arguments = True, ""
-        return call.add(arguments, _own_fields(fragment))
+        own = _own_fields(fragment, _USUAL_FIELDS)
+        return call.add(
+            arguments, own, {} if function is fragment else _own_fields(function, _FUNCTION_FIELDS)
+        )
 
     def _find(self, index: int | None, id_: str, name: str, arguments: str) -> "_Call | None":
         """Return the call that a fragment continues; None if there is none or it begins one."""
@@ -118,6 +123,7 @@ class _Call:
         self._id, self._number = id_, number
         self._parts: list[str] = []
         self._more: _Object = {}
+        self._function_more: _Object = {}
         self._joiner = SurrogateJoiner()
         self._is_sent = False
         # For `is_complete`, up to the part of this number; a backslash at its end belongs to the next one.
@@ -140,13 +146,14 @@ class _Call:
         """Return True for a second copy of the whole call, which some servers send at the end."""
         return self.is_complete and name == self.name and arguments == "".join(self._parts)
 
-    def add(self, arguments: str, more: _Object) -> _Object | None:
+    def add(self, arguments: str, more: _Object, function_more: _Object) -> _Object | None:
         """Add a piece, and return what is new as a fragment in OpenAI's shape."""
         arguments = self._joiner.add(arguments) if arguments else ""
         if arguments:
             self._parts.append(arguments)
         self._more |= more
-        return self._piece(arguments, more)
+        self._function_more |= function_more
+        return self._piece(arguments, more, function_more)
 
     def flush(self) -> _Object | None:
         rest = self._joiner.flush()
@@ -154,20 +161,22 @@ class _Call:
             rest = "{}"
         if rest:
             self._parts.append(rest)
-        return self._piece(rest, {})
+        return self._piece(rest, {}, {})
 
     def as_dict(self) -> _Object:
         arguments = "".join(self._parts)
         function = {"name": self.name, "arguments": arguments if arguments.strip() else "{}"}
+        function |= self._function_more
         return {"id": self._id, "type": "function", "function": function, **self._more}
 
-    def _piece(self, arguments: str, more: _Object) -> _Object | None:
-        if self._is_sent and not (arguments or more):
+    def _piece(self, arguments: str, more: _Object, function_more: _Object) -> _Object | None:
+        if self._is_sent and not (arguments or more or function_more):
             return None
+        function = {"arguments": arguments, **function_more}
         if self._is_sent:
-            return {"index": self._number, "function": {"arguments": arguments}, **more}
+            return {"index": self._number, "function": function, **more}
         self._is_sent = True
-        function = {"name": self.name, "arguments": arguments}
+        function = {"name": self.name, **function}
         return {"index": self._number, "id": self._id, "type": "function", "function": function, **more}
 
     def _scan(self) -> None:
@@ -201,11 +210,11 @@ def _word(value: object) -> str:
     return sanitize(str(value)) if value else ""
 
 
-def _own_fields(fragment: _Object) -> _Object:
+def _own_fields(fragment: _Object, usual: set[str]) -> _Object:
     """Return the server's own fields, which it may want back: Gemini signs a call in `extra_content`."""
-    if fragment.keys() <= _USUAL_FIELDS:
+    if fragment.keys() <= usual:
         return {}
-    own = {name: value for name, value in fragment.items() if name not in _USUAL_FIELDS and value is not None}
+    own = {name: value for name, value in fragment.items() if name not in usual and value is not None}
     return sanitized_json(own)
 
 

@@ -63,7 +63,7 @@ def assert_same_calls(calls: list[dict[str, Any]], deltas: Iterable[Delta]) -> N
         call = built.setdefault(piece["index"], {"function": {"name": "", "arguments": ""}})
         call |= {name: value for name, value in piece.items() if name not in ("index", "function")}
         for name, value in piece["function"].items():
-            call["function"][name] += value
+            call["function"][name] = call["function"].get(name, "") + value
     assert list(built.values()) == calls
 
 

@@ -13,6 +13,7 @@ SHAPES = [
     ({"content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}, Reply("Hi")),
     ({"content": [{"type": "output_text", "text": "Hi", "annotations": []}]}, Reply("Hi")),
     ({"content": {"type": "text", "text": "Hi"}}, Reply("Hi")),
+    ({"content": ["H", {"type": "text", "content": "i"}]}, Reply("Hi")),
     ({"content": [{"type": "text", "text": {"value": "Hi"}}]}, Reply("Hi")),
     (
         {"content": [{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": "Hi"}]},
@@ -91,6 +92,26 @@ def test_what_a_provider_wants_back_is_passed_on_whole():
     assert read_both_ways(body(message(content="Hi", reasoning_details=details[2:]))).more == {
         "reasoning_details": details[2:]
     }
+
+
+def test_blocks_of_thought_are_passed_on_whole():
+    pieces = [
+        {"type": "thinking", "thinking": "Let ", "signature": None},
+        {"type": "thinking", "thinking": "me see", "signature": None},
+        {"type": "thinking", "thinking": "", "signature": "SIG"},
+    ]
+    chunks = [chunk("", reasoning_content=each["thinking"], thinking_blocks=[each]) for each in pieces]
+    reply = read_both_ways(frames(*chunks))
+    assert reply.reasoning == "Let me see"
+    assert reply.more == {
+        "thinking_blocks": [{"type": "thinking", "thinking": "Let me see", "signature": "SIG"}]
+    }
+
+
+def test_notes_of_a_part_are_passed_on():
+    notes = [{"type": "url_citation", "url": "https://example.org/a", "title": "A"}]
+    reply = read_both_ways(frames(chunk([{"type": "output_text", "text": "Hi", "annotations": notes}])))
+    assert (reply.text, reply.more) == ("Hi", {"annotations": notes})
 
 
 def test_half_a_character_in_such_a_field_stays_none():

@@ -193,6 +193,7 @@ WITHOUT_LINES = [
     b"\xef\xbb\xbf" + FRAMES,
     b"\n\n" + FRAMES,
     FRAMES.replace(b"data: ", b"data:"),
+    FRAMES.replace(b"data: ", b"data: data: "),
     FRAMES.replace(b"\n", b"\r\n"),
     FRAMES.replace(b"\n\n", b"\n"),
     FRAMES.replace(b"\n\n", b"\r\n"),

@@ -155,6 +155,11 @@ STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
         [[part("weather", OSLO, index=0, id="a", **SIGNED)], [part("clock", CET, index=1, id="b", x="y")]],
         [WEATHER | SIGNED, CLOCK | {"x": "y"}],
     ),
+    "fields of the function": (
+        [[{"id": "a", "function": {"name": "f", "arguments": "{}", "signature": "S"}}]],
+        [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}", "signature": "S"}}],
+    ),
+    "no list": ([{"id": "a", "function": {"name": "f", "arguments": "{}"}}], [call("a", "f", "{}")]),  # type: ignore[list-item]
     "a signature at the end": (
         [[part("weather", OSLO, index=0, id="a")], [part(None, "", index=0, **SIGNED)]],
         [WEATHER | SIGNED],
@@ -187,6 +192,10 @@ def test_the_old_field_is_a_call(reason: str) -> None:
     streamed = read_both_ways(frames(*(chunk(function_call=each) for each in pieces)))
     whole = read_both_ways(body(message(reason, function_call={"name": "weather", "arguments": OSLO})))
     assert streamed.tool_calls == whole.tool_calls == [call("own", "weather", OSLO)]
+    both = chunk(
+        tool_calls=[part("weather", OSLO, id="a")], function_call={"name": "weather", "arguments": OSLO}
+    )
+    assert read_both_ways(frames(both)).tool_calls == [WEATHER]
 
 
 def test_pieces_are_passed_on_as_they_come() -> None:

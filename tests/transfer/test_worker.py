@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Callable, Iterator
 from typing import IO, NoReturn
 
 import pytest
@@ -78,4 +79,31 @@ async def test_large_files_of_several_people_hold_up_no_small_one(monkeypatch: p
     await becomes(lambda: len(working) == 4)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+    await thread.aclose(5)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("folder")
+async def test_a_server_that_ends_hands_its_import_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    began = threading.Event()
+
+    def endless(file: object, beat: Callable[[], object], keep: object) -> Iterator[None]:
+        began.set()
+        while True:
+            beat()
+        yield
+
+    def begin() -> ImportJob:
+        return uploaded(User.objects.create_user("ann"), [])
+
+    monkeypatch.setattr(step, "objects", endless)
+    thread = DatabaseExecutor("test")
+    job = await thread(begin)
+    task = asyncio.create_task(worker.work_on_imports(refuse))
+    await becomes(began.is_set)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await thread(job.refresh_from_db)
+    assert (job.state, job.beat, job.attempts) == (ImportJob.State.CHECKING, None, 0)
+    assert job.claim is not None
     await thread.aclose(5)

@@ -21,6 +21,7 @@ from .records import (
     FileContent,
     ImportedConversation,
     ImportedMessage,
+    ImportedPrompt,
     Refusal,
     decode,
     encode,
@@ -61,7 +62,7 @@ def _lines_of(item: bytes | Unreadable, content_bytes: int) -> bytes:
     except PromptProblem:
         refusal = Refusal("prompt")
     except ValidationError:
-        refusal = Refusal("invalid")
+        refusal = Refusal("prompt" if isinstance(found, ImportedPrompt) else "invalid")
     except MemoryError:
         refusal = Refusal("large")
     except Exception as error:  # a fault of ours: the others can be imported nevertheless

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 from chat.transfer.own_format import Object
 from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import MAX_IMPORTED_TEXT_CHARS
 from chat.wire.text import sanitize
 
 MAX_NUMBER = 1e15
@@ -34,11 +35,11 @@ def items(raw: Object, name: str, most: int | None = None) -> list[Any]:
     return value
 
 
-def text(raw: Object, name: str, longest: int, *, missing: Any = None) -> str:
+def text(raw: Object, name: str, longest: int = MAX_IMPORTED_TEXT_CHARS, *, missing: Any = None) -> str:
     return string(raw.get(name, missing), longest)
 
 
-def string(value: Any, longest: int) -> str:
+def string(value: Any, longest: int = MAX_IMPORTED_TEXT_CHARS) -> str:
     if not isinstance(value, str):
         refuse()
     if len(value) > longest:

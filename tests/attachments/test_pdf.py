@@ -8,6 +8,8 @@ import pytest
 from chat.attachments.confined.documents import cleaned
 from chat.attachments.confined.page_notes import PICTURE_BESIDE, PICTURES_ONLY
 from chat.attachments.confined.pdf import pdf_pages
+from chat.attachments.confined.pdf_columns import gutters
+from chat.attachments.confined.pdf_text import Box
 from tests.attachments.documents import stream
 from tests.attachments.extracting import extracted, refused
 from tests.attachments.pdfs import SMALL, WHOLE_PAGE, String, drawn, link, page, pages, text_field
@@ -214,6 +216,11 @@ def test_columns_of_prose_are_read_one_after_another(seed: int, lower: float) ->
     assert text(*in_turn(made)) == wanted
     assert text(*made[0], *made[1]) == wanted
     assert text(title, *in_turn(made), foot) == f"{title[2]}\n{wanted}\n{foot[2].strip()}"
+
+
+@pytest.mark.parametrize("edge", [float("inf"), float("nan"), 1e30])
+def test_places_outside_of_any_page_are_no_columns(edge: float) -> None:
+    assert gutters([Box(left, 0, right, 9) for left, right in ((0, 9), (30, edge), (-edge, 40)) * 4]) == []
 
 
 def test_three_columns() -> None:

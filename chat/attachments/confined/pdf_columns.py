@@ -62,9 +62,10 @@ def gutters(boxes: Iterable[Box]) -> list[float]:
     boxes = [box for box in boxes if box.right > box.left]
     if len(boxes) < 2 * MIN_LINES:
         return []
-    left, right = int(min(box.left for box in boxes)), int(max(box.right for box in boxes))
-    if right - left > MAX_WIDTH_POINTS:
+    edges = min(box.left for box in boxes), max(box.right for box in boxes)
+    if not edges[1] - edges[0] <= MAX_WIDTH_POINTS:  # nor is infinity
         return []
+    left, right = map(int, edges)
     changes = [0] * (right - left + 2)
     for box in boxes:
         changes[int(box.left) - left] += 1
@@ -106,7 +107,7 @@ def _pieces(text: PageText, found: list[float]) -> Iterator[Piece]:
             continue
         start, before = line[0], text.box(line[0])
         for number in line:
-            if text.characters[number].isspace():
+            if number == start or text.characters[number].isspace():
                 continue
             box = text.box(number)
             gap = GAP * max(before.height, box.height)
@@ -200,7 +201,7 @@ def _is_prose(columns: list[Lines]) -> bool:
 def _runs_on(lines: Lines) -> bool:
     """Return True if the lines of a column are those of running text."""
     left, right = min(line[0].box.left for line in lines), max(line[-1].box.right for line in lines)
-    filled = median((line[-1].box.right - line[0].box.left) / (right - left) for line in lines)
+    filled = median((line[-1].box.right - line[0].box.left) / max(right - left, 1) for line in lines)
     texts = [" ".join(piece.text for piece in line) for line in lines]
     letters = [found[0] for found in map(FIRST_LETTER.search, texts[1:]) if found]
     cased = [letter for letter in letters if letter.lower() != letter.upper()]

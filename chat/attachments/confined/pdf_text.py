@@ -50,9 +50,9 @@ class Box(NamedTuple):
         )
 
     def shares_line(self, other: "Box") -> bool:
-        """Return True if more than half of the lower one stands beside the other."""
+        """Return True if at least half of the lower one stands beside the other."""
         shared = min(self.top, other.top) - max(self.bottom, other.bottom)
-        return shared > min(self.height, other.height) / 2
+        return shared >= min(self.height, other.height) / 2
 
 
 class PageText:

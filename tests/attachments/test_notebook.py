@@ -40,7 +40,7 @@ def output(*outputs: dict[str, Any]) -> str:
 def test_cells_in_their_order() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Rain\n", "Means."]},
-        code(["a = 1\n", "a"]),
+        code(["a = 1\n", "a\n"]),
         {"cell_type": "raw", "source": "raw"},
         code("  \n"),
         {

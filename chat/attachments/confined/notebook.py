@@ -46,7 +46,7 @@ def notebook_text(text: str) -> str | None:
 
 
 def cell_texts(cell: dict[str, Any], language: str) -> Iterator[str]:
-    kind, source = cell.get("cell_type"), _joined(cell.get("source", cell.get("input")))
+    kind, source = cell.get("cell_type"), _joined(cell.get("source", cell.get("input"))).strip("\n")
     if kind == "code":
         yield fenced(source, _name(cell.get("language")) or language) if source.strip() else ""
         for output in _list(cell.get("outputs")):

@@ -34,6 +34,7 @@ from .picture_parts import check_pictures
 from .refusals import Object
 from .request_body import CompletionParams, parse_body, parse_params
 
+MIN_DEFAULT_TOKENS = 1_024  # of a reply for which no limit was asked
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 # Returns (name of the model, fields for the model) from a request's body.
 BodyReader = Callable[[Object], tuple[object, Object]]
@@ -148,7 +149,7 @@ def _store_checked(
     chat_request = ChatRequest(
         sent.messages,
         model,
-        _max_tokens(sent, model),
+        reply_limit(sent, model),
         session_affinity=_affinity(request, key),
         raw_parameters=params.parameters,
         batch_reads=True,
@@ -194,17 +195,17 @@ def _store(call: Call, key: ApiKey, chat_request: ChatRequest) -> CallTranscript
     return transcript
 
 
-def _max_tokens(params: CompletionParams, model: LlmModel) -> int:
+def reply_limit(params: CompletionParams, model: LlmModel) -> int:
     """Return the requested max_tokens as it is, else the default, cut to the estimated room in the window.
 
-    The default is at least MIN_REPLY_TOKENS. Messages are never dropped: if they are too long, or too long
-    for the requested reply, the model rejects them, and it knows their length better than an estimate.
+    The default is at least MIN_DEFAULT_TOKENS: an estimate may be twice too high. Messages are never dropped:
+    if they are too long, or too long for the reply, the model rejects them, and it knows their length.
     """
     if params.max_tokens:
         return params.max_tokens
     default = token_budget.default_max_tokens(model)
     room = model.window - sum(_tokens(message, model) for message in params.messages)
-    return max(min(default, room), min(default, token_budget.MIN_REPLY_TOKENS))
+    return max(min(default, room), min(default, MIN_DEFAULT_TOKENS))
 
 
 def _tokens(message: Object, model: LlmModel) -> int:

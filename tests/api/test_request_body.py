@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chat.api.calls import reply_limit
 from chat.api.data_urls import NotBase64, parse
 from chat.api.messages import check_tool_call_ids
 from chat.api.picture_parts import check_pictures
@@ -109,6 +110,22 @@ def test_defaults_are_taken_and_left_out(fields: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_the_limit_of_a_reply(fields: dict[str, Any], most: int | None) -> None:
     assert read(**fields).max_tokens == most
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "limit"),
+    [
+        ("hello", None, 2_666),  # a third of the window
+        ("0123456789 " * 600, None, 1_796),  # the room that is left
+        ("0123456789 " * 800, None, 1_024),
+        ("0123456789 " * 800, 2_000, 2_000),
+        ("hello", 9_000, 9_000),
+        ("hello", 5, 5),
+    ],
+)
+def test_what_is_asked_for_is_not_cut(text: str, wanted: int | None, limit: int) -> None:
+    params = read(messages=[{"role": "user", "content": text}], max_tokens=wanted)
+    assert reply_limit(params, ENDPOINT) == limit
 
 
 @pytest.mark.parametrize(

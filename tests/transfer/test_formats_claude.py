@@ -61,6 +61,12 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
         ([{"type": "token_budget"}, {"type": "flag", "flag": "x"}, text("a")], "a", ""),
         ([{"type": "brand_new", "text": "kept"}], "kept", ""),
         ([text(f"See\n{TAG}\n<p>\n</antArtifact>\nEnd")], "See\n\n**P**\n\n```html\n<p>\n```\n\nEnd", ""),
+        (
+            [text("Use `<antArtifact` and\n<antThinking>\nok")],
+            "Use `<antArtifact` and\n<antThinking>\nok",
+            "",
+        ),
+        ([artifact("create", type="application/vnd.ant.react", content="a")], "```jsx\na\n```", ""),
         ([text("<antThinking>Hm.</antThinking>a")], "a", "Hm."),
         ([text('<antArtifact identifier="i" type="text/markdown">cut off')], "cut off", ""),
     ],

@@ -73,6 +73,16 @@ CALLED = '**sum**\n\n```json\n{\n  "a": 1\n}\n```\n\n```\n21\n```'
         ([{"type": "error", "text": {"value": "Out."}}], "Out.", ""),
         (call(name="execute_code", args='{"lang": "py", "code": "1+1"}', output="2\n"), CODE, ""),
         (call(name="execute_code", args={"lang": "py", "code": "1+1"}, output="2"), CODE, ""),
+        (
+            call(name="execute_code", args={"lang": "py", "code": "1+1"}, output="0"),
+            CODE.replace("2", "0"),
+            "",
+        ),
+        (
+            call(name="execute_code", args={"lang": "py", "code": "1+1"}, output="1e5"),
+            CODE.replace("2", "1e5"),
+            "",
+        ),
         (call(type="code_interpreter", code_interpreter=INTERPRETER), CODE.replace("py", "python"), ""),
         (call(name="sum", args='{"a": 1}', output="21"), "Yes.", CALLED),
         (

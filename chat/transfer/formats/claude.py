@@ -17,7 +17,7 @@ from chat.limits import MAX_TAG_CHARS
 from chat.transfer.imported import Node, messages_of
 from chat.transfer.records import ImportedConversation
 
-from . import foreign
+from . import details, foreign
 from .drafts import MAX_PASTE_CHARS, Draft, Drafts
 from .versions import Document, Documents
 
@@ -26,7 +26,11 @@ FILE_KEYS = ("files", "files_v2", "attachments")
 CODE_TYPE = "application/vnd.ant.code"
 MARKDOWN_TYPE = "text/markdown"
 # Older exports have artifacts and reasoning as elements in the text, and a sentence where a tool was called.
-ELEMENT = re.compile(r"<(antArtifact|antThinking)\b([^>]{0,2000})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+ELEMENT = re.compile(
+    r'<antArtifact\s(?P<about>[^<>]*\bidentifier="[^<>]*)>(?P<artifact>.*?)(?:</antArtifact>|\Z)'
+    r"|<antThinking>(?P<thought>(?:[^<]|<(?!/?antThinking>))*)</antThinking>",
+    re.DOTALL,
+)
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 PLACEHOLDER = re.compile(r"```\s*This block is not supported on your current device yet\.\s*```")
 UNSEEN = ("token_budget", "flag")  # blocks that show nothing
@@ -122,11 +126,11 @@ class _Blocks:
         for element in ELEMENT.finditer(text):
             self._draft.add(text[done : element.start()].strip("\n"))
             done = element.end()
-            if element[1] == "antThinking":
-                self._draft.think(element[3].strip())
+            if element["about"] is None:
+                self._draft.think(element["thought"].strip())
                 continue
-            about = {**dict(ATTRIBUTE.findall(element[2])), "content": element[3].strip("\n")}
-            self.artifact(about | {"id": about.get("identifier", "")})
+            about = {**dict(ATTRIBUTE.findall(element["about"])), "content": element["artifact"].strip("\n")}
+            self.artifact(about | {"id": about["identifier"]})
         self._draft.add(text[done:] if not done else text[done:].strip("\n"))
         for citation in foreign.records(block.get("citations")):
             self._cite(citation | foreign.record(citation.get("details")), "")
@@ -201,7 +205,7 @@ class _Blocks:
             elif kind in FILES:
                 FILES[kind](self, part)
             elif name in OUTPUTS:
-                self._draft.code("", _output(foreign.text_in(part)))
+                self._draft.code("", details.printed(foreign.text_in(part)))
             elif link := foreign.record(part.get("link")):
                 self._cite(link, "")
             elif name not in CONFIRMING:
@@ -261,31 +265,27 @@ TOOLS: dict[str, Read] = {
     "artifacts": _Blocks.artifact,
     "create_file": _Blocks.file,
     "str_replace": _Blocks.file,
+    "str_replace_based_edit_tool": _Blocks.file,
     "repl": partial(_Blocks.code, language="javascript", field="code"),
     "analysis_tool": partial(_Blocks.code, language="javascript", field="code"),
     "bash_tool": partial(_Blocks.code, language="bash", field="command"),
 }
 OUTPUTS = ("repl", "analysis_tool", "bash_tool")
-CONFIRMING = ("artifacts", "create_file", "str_replace", "present_files")  # tools that return “OK”
+CONFIRMING = (
+    "artifacts",
+    "create_file",
+    "str_replace",
+    "str_replace_based_edit_tool",
+    "present_files",
+)  # tools that return “OK”
 
 
 def _language(kind: str, language: str) -> str | None:
     """Return the language of an artifact of this type; None for Markdown."""
     if kind == MARKDOWN_TYPE:
         return None
-    return language if kind == CODE_TYPE else kind.rpartition("/")[2].rpartition(".")[2].partition("+")[0]
+    return language if kind == CODE_TYPE else foreign.language(kind)
 
 
 def _replaced(content: str, old: str, new: str) -> str | None:
     return content.replace(old, new, 1) if old and old in content else None
-
-
-def _output(text: str) -> str:
-    """Return what code has printed, which may be an object of its log and its result."""
-    found = foreign.parsed(text)
-    if not isinstance(found, dict):
-        return text
-    names = ("stdout", "stderr", "logs", "result", "output", "error")
-    values = [found.get(name) for name in names]
-    lines = [line for each in values for line in (each if isinstance(each, list) else [each]) if line]
-    return "\n".join(foreign.written(line) for line in lines) or text

@@ -13,7 +13,7 @@ CLOSING = "</details>"
 SUMMARY = re.compile(r"\s*<summary>([^<]{0,500})</summary>")
 ATTRIBUTE = re.compile(r'([\w-]{1,60})="([^"]*)"')
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
-PRINTED = ("stdout", "stderr", "output", "result", "error")
+PRINTED = ("stdout", "stderr", "logs", "output", "result", "error")
 
 
 def has_elements(content: str) -> bool:
@@ -74,11 +74,13 @@ def _other(draft: Draft, attributes: dict[str, str], body: str) -> None:
 
 
 def printed(output: Any) -> str:
-    """Return what code has printed and returned: an object of it, or the JSON of one."""
+    """Return what code has printed and returned: an object of it, its JSON, or a text."""
     found = foreign.parsed(foreign.parsed(output))
-    if not isinstance(found, dict):
-        return foreign.written(found)
-    return "\n".join(foreign.written(found[name]).strip("\n") for name in PRINTED if found.get(name))
+    if not isinstance(found, dict) or not found.keys() & {*PRINTED}:
+        return foreign.text(found) if isinstance(found, str) else foreign.written(output)
+    values = [found.get(name) for name in PRINTED]
+    lines = [line for each in values for line in (each if isinstance(each, list) else [each]) if line]
+    return "\n".join(foreign.written(line).strip("\n") for line in lines)
 
 
 ELEMENTS: dict[str, Callable[[Draft, dict[str, str], str], None]] = {

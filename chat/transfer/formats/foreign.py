@@ -23,6 +23,7 @@ ROLE_OF_AUTHOR = {
 }
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
 BACKTICKS = re.compile("`{3,}")
+LANGUAGES = {"react": "jsx", "code-html": "html"}
 UNNAMED_ATTACHMENT = "?"  # shown for an attachment without a name
 TEXT_FIELDS = (
     "text",
@@ -83,6 +84,12 @@ def code_block(language: str, code: str) -> str:
     longest = max((len(run) for run in BACKTICKS.findall(code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{NOT_IN_LANGUAGE.sub('', language)}\n{code}\n{fence}"
+
+
+def language(media_type: str) -> str:
+    """Return the language of a document of this type, such as "jsx" for "application/vnd.ant.react"."""
+    name = media_type.rpartition("/")[2].rpartition(".")[2].partition("+")[0]
+    return LANGUAGES.get(name, name)
 
 
 def one_line(value: Any) -> str:

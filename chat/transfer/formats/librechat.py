@@ -39,13 +39,6 @@ RESULTS_OF_KIND = {
     "file": "sources",
 }
 SEARCHES = ("web_search", "file_search")  # types of attachments that hold sources
-LANGUAGES = {
-    "text/html": "html",
-    "application/vnd.react": "jsx",
-    "application/vnd.mermaid": "mermaid",
-    "application/vnd.code-html": "html",
-    "image/svg+xml": "svg",
-}
 MARKDOWN = ("text/markdown", "text/md", "text/plain")
 Sources = dict[tuple[str, str, int], Raw]  # {(turn, kind, place): source}
 
@@ -164,7 +157,7 @@ def _shown(directive: directives.Directive, draft: Draft) -> str:
         return "\n".join([*([f"**{title}**", ""] if title else []), *directive.lines])
     kind = directive.attributes.get("type", "")
     language, content = directive.without_fence()
-    shown = None if kind in MARKDOWN else language or LANGUAGES.get(kind, kind.rpartition("/")[2])
+    shown = None if kind in MARKDOWN else language or foreign.language(kind)
     return "\n" + Document(title, shown, content).shown() + "\n"
 
 

@@ -157,7 +157,7 @@ TEXTS_OF_KIND = {
 }  # fmt: skip
 TEXT_PATTERNS = {kind: re.compile("|".join(texts), re.I | re.S) for kind, texts in TEXTS_OF_KIND.items()}
 # What a text may say of an error with one of Cloudflare's own codes, or with a status that blames the server.
-KINDS_DESPITE_A_CODE = (ErrorKind.QUOTA, ErrorKind.TOO_LONG, ErrorKind.UNKNOWN_MODEL)
+KINDS_DESPITE_A_CODE = (ErrorKind.QUOTA, ErrorKind.TOO_LONG)
 KINDS_OF_BROKEN_SERVERS = (ErrorKind.TOO_LONG, ErrorKind.THROTTLED, ErrorKind.BUSY)
 AMBIGUOUS_CODES = {"2021"}
 

@@ -82,13 +82,13 @@ def right_or_refused(content: bytes, text: str) -> bool:
         return str(problem) == "encoding"
 
 
-@pytest.mark.parametrize("text", ["Привет!", "中文", "ďakujem", "ő", "£", "Ç", "日本", "şu", "où", "é"])
-@pytest.mark.parametrize("encoding", ["koi8-r", "cp866", "cp852", "mac_roman", "cp857", "cp932"])
+@pytest.mark.parametrize("text", ["Привет!", "中文", "ďakujem", "ő", "日本", "şu", "où", "é"])
+@pytest.mark.parametrize("encoding", ["koi8-r", "cp866", "cp852", "mac_roman", "cp857"])
 def test_what_is_uncertain_is_never_guessed_wrongly(text: str, encoding: str) -> None:
     assert right_or_refused(text.encode(encoding, "ignore"), text.encode(encoding, "ignore").decode(encoding))
 
 
-@pytest.mark.parametrize("content", ["ő".encode("cp1250"), "中文".encode("big5"), b"x\x95\xa2"])
+@pytest.mark.parametrize("content", ["ő".encode("cp1250"), "中文".encode("big5"), b"x\x95\x9dy"])
 def test_what_is_uncertain_is_refused(content: bytes) -> None:
     with pytest.raises(Problem, match="encoding"):
         decoded(content)

@@ -67,13 +67,17 @@ MULTI_BYTE = {
     "euc_jp": (("ja", "euc_jp"),),
     "cp949": (("ko", "euc_kr"),),
 }
+# Such that CHARACTERS add up to their share in texts, by Zipf's law.
+FREQUENCY = {"zh": 0.24, "zh-Hant": 0.24, "ja": 0.07, "ko": 0.32}
 # Of each standard: the first byte of its rare characters.
 RARE_FROM = {"gb2312": 0xD8, "big5": 0xC9, "euc_jp": 0xD0, "euc_kr": 0xCA}
 
 LEAST = 7.0  # by this logarithm each other reading must be less likely
-FITS, IDEOGRAPHS_FIT = -14.0, -8.9  # at the least, on average of a character
-IMPOSSIBLE, UNLIKELY, SIGN, ALONE, CAPITAL = -30.0, -9.0, -7.0, -4.0, -1.5
+FITS, IDEOGRAPHS_FIT, IDEOGRAPHS_AT_ALL = -11.0, -8.9, -10.5  # at the least, on average of a character
+IMPOSSIBLE, UNLIKELY, SIGN, QUOTE, ALONE, CAPITAL, NARROW = -30.0, -7.0, -5.0, -7.0, -6.0, -1.5, -8.0
+GIVEN = 2.0  # of a pair: its probability if one of the two is known
 WORD_SCORE, MOST_WORDS = 0.75, 10
+MOST_ODD = 1 / 50
 SAMPLE_BYTES = 12_000
 REPEATED = 3  # a word that comes again tells no more than that
 
@@ -82,14 +86,18 @@ NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 QUOTES = "„“”«»‹›"  # in pairs
 # A sign as people write it, with what stands before and after it.
 WRITTEN = re.compile(
-    r"""\W[„“‚‘«‹”»›][^\s]|[^\s][“”‘’»›«][^\w]|\W[«»“”‘’]\W|\W’\d|[\s\d][–—][\s\d]|[\w\s.!?"]…\W
-    |\d€\W|[ \xa0]€\W|[\s(\[;,"'€]€[\d \xa0]|[\W\d]£\d|\d[°²³½¼¾ªº].|\W[½¼¾]\W|[mM][²³]\W|[\s\d\xa0]°[CF\s]
+    r"""\W[„“‚‘«‹”»›][^\s]|[^\s][“”‘’»›«][^\w]|\W[«»“”‘’]\W|\W’\d|[\s\d][–—][\s\d]
+    |[\w\s.!?"”’)]…\W|[\d ]µ[A-Za-z]|\d€\W|[ \xa0]€\W
+    |[\s(\[;,"'€]€[\d \xa0]|[\W\d]£\d|\d[°²³½¼¾ªº].|\W[½¼¾]\W|[mM][²³]\W|[nN]°[ \d]
+    |\w[،؛؟]\W|\w[׳״]\w|[ก-๛ ][๐-๙][ก-๛ ]|[\s\d\xa0]°[CF\s]
     |\W§[ \d\xa0§]|\W[©•·¶■●▪№±µ]\W|\w[®™©]\W|[\s\d][×÷±][\s\d]|\W[¿¡][^\s]|\W№\d|l·l
-    |[\d»«%$€£§.,;:!?°–]\xa0[\w»«%€£:;!?–(]|\w\xa0[\d»«%€£:;!?–(]|.[─-▟][─-▟]|[─-▟][─-▟].|\s[│║]\s""",
+    |[\d»«%$€£§.,;:!?°–]\xa0[\w»«%€£:;!?–(]|\w\xa0[\d»«%€£:;!?–(]
+    |.([─-▟])\1|([─-▟])\2.|.[─-▟][─═]|[─═][─-▟].|\s[│║]\s""",
     re.VERBOSE | re.DOTALL,
 )
 APOSTROPHE = re.compile(
-    r"(?:.[cdjlmnstCDJLMNST]|[qQ][uU])’[aeiouyhàâéèêîôAEIOUÉÈ].|.[^\W\d_]’[sdm]\W|.n’t\W|.[^\W\d_]’(?:re|ve|ll)"
+    r"(?:.[cdjlmnstCDJLMNST]|[qQ][uU])’[aeiouyhàâéèêîôAEIOUÉÈ].|.[^\W\d_]’[sdm]\W"
+    r"|.n’t\W|.[^\W\d_]’(?:re|ve|ll)"
 )
 
 
@@ -104,12 +112,25 @@ def guessed(content: bytes) -> str | None:
     if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < LEAST):
         return None
     _score, average, encoding = ranked[0]
-    if average < (IDEOGRAPHS_FIT if encoding in MULTI_BYTE else FITS):
+    if average < (IDEOGRAPHS_FIT if encoding in MULTI_BYTE else FITS) or _is_odd(sample, encoding):
         return None
     try:
         return unicodedata.normalize("NFC", content.decode(encoding))
     except UnicodeDecodeError:  # outside the sample
         return None
+
+
+def _is_odd(sample: bytes, encoding: str) -> bool:
+    """Return True if the reading has signs where nobody writes them."""
+    if encoding in MULTI_BYTE:
+        return False
+    contexts = _contexts(sample, encoding)
+    odd = sum(
+        times
+        for context, times in contexts.items()
+        if not _is_letter(context[2]) and _sign(context) == IMPOSSIBLE
+    )
+    return odd > contexts.total() * MOST_ODD
 
 
 def _sample(content: bytes) -> bytes:
@@ -127,7 +148,8 @@ def _scores(sample: bytes) -> Iterator[tuple[str, float, float]]:
             continue
         if encoding in MULTI_BYTE:
             score = max(_ideographs(contexts, *each) for each in MULTI_BYTE[encoding])
-            yield encoding, score, score / contexts.total()
+            if score / contexts.total() > IDEOGRAPHS_AT_ALL:
+                yield encoding, score, score / contexts.total()
         else:
             languages, usual = SINGLE_BYTE[encoding]
             score, language = max((_letters(contexts, each) + known.get(each, 0), each) for each in languages)
@@ -164,12 +186,14 @@ def _letters(contexts: "Counter[str]", language: str) -> float:
 def _model(pairs: str) -> dict[str, float]:
     """Return the logarithms of the probabilities of pairs, by Zipf's law."""
     shares = [1 / (rank + 5) for rank in range(len(pairs) // 2)]
-    return {pairs[2 * rank : 2 * rank + 2]: log(share / sum(shares)) for rank, share in enumerate(shares)}
+    return {
+        pairs[2 * rank : 2 * rank + 2]: log(share / sum(shares)) + GIVEN for rank, share in enumerate(shares)
+    }
 
 
 @lru_cache(maxsize=10_000)
 def _is_letter(character: str) -> bool:
-    return unicodedata.category(character)[0] in "LM"
+    return unicodedata.category(character)[0] in "LM" and character not in "µªº"
 
 
 def _letter(context: str, model: dict[str, float], mixed: float) -> float:
@@ -177,10 +201,11 @@ def _letter(context: str, model: dict[str, float], mixed: float) -> float:
     score = model.get(before + letter, mixed if before.isascii() and before.isalpha() else UNLIKELY)
     if after.isascii():
         score += model.get(letter + after, mixed if after != "_" else UNLIKELY)
-    if before == after == "_":
+    is_word = mixed == UNLIKELY and letter == context[2] and {f"_{letter}", f"{letter}_"} <= model.keys()
+    if before == after == "_" and not is_word:
         score += ALONE
     if context[2].isupper():
-        score += UNLIKELY if context[1].islower() else CAPITAL
+        score += 1.5 * UNLIKELY if context[1].islower() else 0 if context[1].isupper() else CAPITAL
     return score
 
 
@@ -190,7 +215,9 @@ def _lower(letter: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _sign(context: str) -> float:
-    return SIGN if WRITTEN.fullmatch(context[1:4]) or APOSTROPHE.fullmatch(context) else IMPOSSIBLE
+    if WRITTEN.fullmatch(context[1:4]) or APOSTROPHE.fullmatch(context):
+        return QUOTE if context[2] in "‘’“”„«»‹›" else SIGN
+    return IMPOSSIBLE
 
 
 def _ideographs(contexts: "Counter[str]", language: str, standard: str) -> float:
@@ -204,7 +231,7 @@ def _ideograph(context: str, language: str, standard: str) -> float:
     if all(beside) or (_is_narrow(sign) and not (_is_narrow(before) or _is_narrow(after))):
         return IMPOSSIBLE
     rank = CHARACTERS[language].find(sign)
-    score = log(0.08 / (rank + 20)) if rank >= 0 else _other(sign, language, standard)
+    score = log(FREQUENCY[language] / (rank + 20)) if rank >= 0 else _other(sign, language, standard)
     return score + (ALONE if any(beside) else 0)
 
 
@@ -222,10 +249,10 @@ def _other(sign: str, language: str, standard: str) -> float:
     if language == "ja" and "\u3041" <= sign <= "\u30fe":
         return log(0.45 / 60) if sign < "\u30a1" else log(0.2 / 80)
     if language == "ja" and _is_narrow(sign):
-        return UNLIKELY
+        return NARROW
     if not ("\u4e00" <= sign <= "\u9fff" or "\uac00" <= sign <= "\ud7a3" or sign == "々"):
         return IMPOSSIBLE
     known = sign.encode(standard, "ignore")
     if len(known) != 2:
-        return 1.5 * UNLIKELY
+        return 2 * UNLIKELY
     return log(0.2 / 2_000) if known[0] < RARE_FROM[standard] else log(0.01 / 3_000)

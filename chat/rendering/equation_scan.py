@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from .equation import Equation, unquoted
+from .equation import EQUATION_COST, Equation, unquoted
 from .fences import Fence
 from .prices import are_prices, is_prose
 
@@ -265,3 +265,14 @@ def _token(match: re.Match[str]) -> _Token:
 
 def _limit(kind: str) -> int:
     return MAX_DISPLAY_CHARS if kind in _DISPLAY else MAX_INLINE_CHARS
+
+
+def end_of_open_equation(text: str) -> str:
+    """Return what would end the equation apart that is open at the end of a text; "" if none is."""
+    found = equations_in(text, (), len(text) + EQUATION_COST, growing=True)
+    if not found or found[-1].equation.closed:
+        return ""
+    begin, _, (source, *_) = found[-1]
+    if text[:begin].rpartition("\n")[2].strip(" \t>"):
+        return ""
+    return next((end for start, end in _DISPLAY.items() if source.startswith(start)), "")

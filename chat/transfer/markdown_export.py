@@ -11,6 +11,7 @@ from chat.models import Conversation, Message
 from chat.models.citation import CitedSource
 
 from .document import is_picture, sources_of
+from .markdown_turns import closed
 from .own_format import Object
 from .reading import read, shown_batches
 
@@ -30,7 +31,7 @@ def markdown_pieces(
     if version := conversation.assistant_version:
         yield f"\n{_('Assistant:')} {_escaped(version.name)}\n"
     if conversation.system:
-        yield f"\n## {_('Instructions')}\n\n{conversation.system}\n"
+        yield f"\n## {_('Instructions')}\n\n{closed(conversation.system)}\n"
     for batch in shown_batches(conversation):
         for message in read(batch):
             yield _message(message, zone, name_of, root)
@@ -40,9 +41,11 @@ def _message(message: Object, zone: tzinfo, name_of: NameOf, root: str | None) -
     heading = f"\n## {author(message, name_of)} · {written_time(message['created'], zone)}\n"
     thoughts = ""
     if message["reasoning"]:
-        thoughts = f"\n<details><summary>{_('Thinking')}</summary>\n\n{message['reasoning']}\n\n</details>\n"
+        thoughts = (
+            f"\n<details><summary>{_('Thinking')}</summary>\n\n{closed(message['reasoning'])}\n\n</details>\n"
+        )
     attachments = "".join(f"\n{_attachment(each, root)}\n" for each in message.get("attachments", ()))
-    text = f"\n{message['text']}\n" if message["text"] or not attachments else ""
+    text = f"\n{closed(message['text'])}\n" if message["text"] or not attachments else ""
     return f"{heading}{thoughts}{attachments}{text}{_sources(message)}"
 
 

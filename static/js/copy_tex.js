@@ -1,12 +1,14 @@
 /**
  * Copies the equations of a selection as the TeX that they were written in;
- * a browser would copy their letters one below the other.
+ * a browser would copy their letters one below the other. Rows stay in their table, items in their list.
  */
 document.addEventListener('copy', (event) => {
   const selection = getSelection();
   if (!selection.rangeCount || event.target.matches?.('textarea, input')) return;
   const copy = document.createElement('div');
-  copy.append(wholeEquations(selection.getRangeAt(0).cloneRange()).cloneContents());
+  const range = wholeEquations(selection.getRangeAt(0).cloneRange());
+  copy.append(withSurroundings(range));
+  numberLists(copy, range.startContainer);
   const equations = copy.querySelectorAll('math');
   if (!equations.length) return;
   for (const math of equations) math.replaceWith(texOf(math));
@@ -24,6 +26,33 @@ function wholeEquations(range) {
   if (first) range.setStartBefore(first);
   if (last) range.setEndAfter(last);
   return range;
+}
+
+/** Return the contents of a range in the table or the list that they are rows or items of. */
+function withSurroundings(range) {
+  let contents = range.cloneContents();
+  const { commonAncestorContainer: common } = range;
+  let around = common.closest ? common : common.parentElement;
+  while (around.matches('tr, thead, tbody, table, ol, ul')) {
+    const shell = around.cloneNode(false);
+    shell.append(contents);
+    contents = shell;
+    if (around.matches('table, ol, ul')) break;
+    around = around.parentElement;
+  }
+  return contents;
+}
+
+/** Let the lists in which a copy begins go on counting where it begins. */
+function numberLists(copy, start) {
+  const lists = [];
+  for (let node = copy.firstElementChild; node; node = node.firstElementChild) if (node.matches('ol')) lists.push(node);
+  let item = (start.closest ? start : start.parentElement).closest('li');
+  if (start.matches?.('ol')) item = null;
+  for (; item && lists.length; item = item.parentElement.closest('li')) {
+    const { parentElement: list } = item;
+    if (list.matches('ol')) lists.pop().start = list.start + Array.from(list.children).indexOf(item);
+  }
 }
 
 function texOf(math) {

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from math import log
 
-from .letters import CHARACTERS, PAIRS, WORDS
+from .ideographs import CHARACTERS
+from .letters import PAIRS, WORDS
 
 WEST = ("en", "de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl", "is", "ca", "et", "sq", "ga")
 CENTRE = ("pl", "cs", "sk", "hu", "hr", "sl", "ro", "de", "sq")

@@ -55,6 +55,7 @@ PURPOSES = {
     "@cf/mistral/mistral-7b-instruct-v0.2-lora": FINETUNE_BASE,
     "@cf/meta-llama/llama-2-7b-chat-hf-lora": FINETUNE_BASE,
     "@cf/swiss-ai/apertus-v1.5-8b": _("Questions in many languages"),
+    "@cf/utter-project/eurollm-9b-it": _("Languages of Europe"),
 }
 
 

@@ -292,7 +292,7 @@ def test_of_a_picture_that_ends_too_early_its_beginning_is_shown(form: str) -> N
 @pytest.mark.parametrize(
     ("length", "code"), [(12, "415 not_a_picture"), (20, "422 broken_picture"), (50, "422 broken_picture")]
 )
-def test_a_picture_of_which_nothing_is_there_is_said_to_be_incomplete(length: int, code: str) -> None:
+def test_a_picture_without_pixels_is_said_to_be_incomplete(length: int, code: str) -> None:
     assert refused(pictures.png()[:length]) == code
     with pytest.raises(RequestError, match="incomplete"):
         decoded(pictures.png()[:length])

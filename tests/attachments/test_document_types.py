@@ -106,7 +106,7 @@ def test_only_documents_are_advised_to_be_saved_as_another_type(
     assert ("JPEG" in refused.value.message) is not savable
 
 
-def test_a_message_of_outlook_is_advised_to_be_saved_as_another_type() -> None:
+def test_a_message_of_outlook_has_to_be_saved_as_another_type() -> None:
     with tempfile.TemporaryFile() as file:
         file.write(documents.OLE)
         with pytest.raises(NotADocument, match="EML"):

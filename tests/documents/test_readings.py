@@ -43,7 +43,7 @@ def test_a_better_reading_does_not_change_the_one_before(name: str) -> None:
     assert (texts(fewer), texts(before)) == (["all"], ["one", "two"])
 
 
-def test_a_document_from_before_there_were_readings_keeps_its_text() -> None:
+def test_a_document_from_before_readings_keeps_its_text() -> None:
     old = read("alice", "one")
     DocumentPage.objects.update(reading="")
     Attachment.objects.update(reading="")

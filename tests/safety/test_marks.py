@@ -20,6 +20,7 @@ ALLOWED = {
     # To the site's own tabs; what comes is only compared with a key, or says that the list is to be fetched.
     "static/js/sync.js": ["postMessage", "postMessage"],
     "static/js/conversation_select.js": ["postMessage"],
+    "static/js/login_page.js": ["postMessage"],
     "static/js/page.js": ["createPolicy", "innerHTML"],
 }
 

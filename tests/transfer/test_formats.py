@@ -166,7 +166,7 @@ def test_of_open_webui_a_reply_with_a_text_keeps_it() -> None:
     assert texts["a1"] == "254"
 
 
-def test_of_open_webui_calls_of_tools_are_kept_with_the_reasoning() -> None:
+def test_calls_of_tools_are_kept_with_the_reasoning() -> None:
     sent = samples.open_webui(meta={"tags": ["math", "x" * 41, "a\nb", 1]})
     first, second = (sent["chat"]["history"]["messages"][key] for key in ("a1", "a2"))
     call = (

@@ -201,7 +201,7 @@ def test_the_text_of_a_file_is_a_document(
     assert (files(found.messages[0]), found.messages[0].text, found.attachments) == (kept, words, lost)
 
 
-def test_texts_of_more_files_than_a_question_can_have_are_in_its_text() -> None:
+def test_texts_of_files_beyond_the_limit_are_in_the_question() -> None:
     sent = [{"file_name": f"{number}.txt", "extracted_content": f"text {number}"} for number in range(9)]
     found = claude({"text": "Well?", "attachments": sent}, "Yes.").messages[0]
     assert [name for name, _ in files(found)] == [f"{number}.txt" for number in range(8)]

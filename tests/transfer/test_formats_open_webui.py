@@ -97,7 +97,7 @@ def test_sources_are_kept_with_their_passages(source: Any, cited: list[Any], fie
     assert [(each.title, each.url, each.text, each.page) for each in found.citations] == cited
 
 
-def test_pages_that_were_opened_are_sources_and_suggestions_are_named() -> None:
+def test_opened_pages_are_sources_and_suggestions_are_named() -> None:
     status = {
         "action": "web_search",
         "urls": [WEB],

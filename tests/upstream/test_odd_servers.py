@@ -1,65 +1,23 @@
 """Servers that do not keep to the rules: raw bytes from a socket."""
 
-import asyncio
 import gzip
 import time
-from contextlib import suppress
 
 import pytest
 
 from chat.upstream import error_responses, timeouts
-from chat.upstream.client import Account, Client, Timeouts
+from chat.upstream.client import Client, Timeouts
 from chat.upstream.errors import ErrorKind
 from chat.upstream.gateway_log import NO_GATEWAY
 from tests.support.waiting import PATIENCE
 from tests.upstream.asking import Reply, ask
+from tests.upstream.raw_server import STREAM, Server
 
-STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 SAID = b'data: {"response":"one "}\n\ndata: {"response":"two"}\n\n'
 FINISHED = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
 DONE = b"data: [DONE]\n\n"
 LONG = Timeouts(PATIENCE, PATIENCE, 3 * PATIENCE)
 AT_ONCE = PATIENCE / 2  # seconds: less than anything else would be waited for, on machines that are busy
-
-
-class Server:
-    """Answers every connection with these pieces and closes it, or keeps it open. `requests` counts them."""
-
-    def __init__(self, pieces: tuple[bytes, ...], pause: float = 0.0, stay: bool = False) -> None:
-        self._pieces, self._pause, self._stay = pieces, pause, stay
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.requests = 0
-
-    async def __aenter__(self) -> "Server":
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        port = self._server.sockets[0].getsockname()[1]
-        self.account = Account("acc", "token", f"http://127.0.0.1:{port}/client/v4")
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._tasks.add(asyncio.ensure_future(self._respond(reader, writer)))
-
-    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        self.requests += 1
-        try:
-            for piece in self._pieces:
-                writer.write(piece)
-                await asyncio.sleep(self._pause)
-            while self._stay and await reader.read(1024):
-                continue
-        except ConnectionError:
-            return  # the client had enough
-        finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
 
 
 async def served_reply(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Reply, int]:

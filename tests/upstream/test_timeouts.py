@@ -10,7 +10,7 @@ import pytest
 from chat.upstream.client import Client
 from chat.upstream.timeouts import Deadline, Timeouts
 from tests.upstream.asking import ask
-from tests.upstream.test_odd_servers import STREAM, Server
+from tests.upstream.raw_server import STREAM, Server
 from tests.wire.streams import chunk, ended, frames
 
 TIMEOUTS = Timeouts(silence=60, progress=300, total=3_600)

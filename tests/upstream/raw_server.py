@@ -1,6 +1,7 @@
 """A server that writes raw bytes to a socket."""
 
 import asyncio
+from contextlib import suppress
 
 from chat.upstream.client import Account
 

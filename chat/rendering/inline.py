@@ -179,7 +179,7 @@ class Inline(Elements):
     def _start_link(self, details: dict[str, str], span: Range) -> None:
         scheme = "mailto:" if details["link_type"] == "Email" else ""
         address = links.address(scheme + unescaped(restored(details["dest_url"]), self._equations))
-        if address is None:
+        if address is None or self._link:  # an address in angle brackets may stand in a link's text
             return self._ends.append("")
         self._link = (address, [])
         return self._open(links.open_tag(address, title=self._unmasked(details["title"])), self._end_link)

@@ -274,7 +274,13 @@ class HtmlWriter(Inline, Tables):
         line = self._source.rfind(b"\n", 0, span["start"]) + 1
         return span["start"] - line + (4 if info is None and span["start"] == line else 0)
 
-    SINGLE: ClassVar[dict[str, Any]] = {**Inline.INLINE, "Rule": _rule, "TaskListMarker": _task}
+    # A block of HTML that is nested too deep is not caught: its lines are shown as inline HTML is.
+    SINGLE: ClassVar[dict[str, Any]] = {
+        **Inline.INLINE,
+        "Html": Inline._html,
+        "Rule": _rule,
+        "TaskListMarker": _task,
+    }
     STARTS: ClassVar[dict[str, Any]] = {
         **Inline.LINKS,
         **Tables.TABLES,

@@ -1,6 +1,7 @@
 """No text takes long to render, and none takes more than its share when it is twice as long."""
 
 import gc
+from html import escape
 from time import thread_time
 
 import pytest
@@ -250,3 +251,9 @@ def test_a_table_that_is_too_wide_is_shown_as_it_was_typed():
 
     assert html.startswith('<p class="html"')
     assert html.count("|&lt;b&gt;|") > 90
+
+
+@pytest.mark.parametrize("html", ["<div>", "<details>", "<!-- a -->", "<b>"])
+def test_html_below_the_deepest_level_is_text(html):
+    [shown] = render("- " * 150 + f"{html}\n{'  ' * 150}b")
+    assert escape(html, quote=False) in shown

@@ -124,7 +124,12 @@ def test_lookalikes_of_addresses_are_text(text):
     assert "<a" not in render(text)[0]
 
 
-def test_no_address_is_looked_for_in_a_link_or_in_code():
-    assert render("[www.x.org](http://x.org)")[0].count("<a ") == 1
+@pytest.mark.parametrize("text", ["www.x.org", "<http://y.org>", "a <m@y.org> b", "*<http://y.org/a>*"])
+def test_a_link_in_a_link_is_text(text):
+    [html] = render(f"[{text}](http://x.org)")
+    assert html.count("<a ") == html.count("</a>") == html.count('href="http://x.org"') == 1
+
+
+def test_no_address_is_looked_for_in_code():
     assert "<a" not in render("`www.x.org`")[0]
     assert "<a" not in render("    www.x.org")[0]

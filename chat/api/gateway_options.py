@@ -68,7 +68,8 @@ def _is_cost(value: str) -> bool:
     except (strict_json.InvalidJSON, UnicodeEncodeError):
         return False
     return (
-        isinstance(cost, dict)
+        value.isprintable()  # it is sent as it stands
+        and isinstance(cost, dict)
         and 0 < len(cost) <= len(COSTS)
         and all(
             name in COSTS and isinstance(price, int | float) and not isinstance(price, bool) and price >= 0

@@ -2,6 +2,8 @@
 
 import base64
 import ipaddress
+import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +14,7 @@ from django.utils.translation import gettext_noop
 
 from chat.exceptions import ModelCannotSee, PayloadTooLarge
 from chat.limits import MEGABYTE
+from chat.rendering.links import is_web_address
 from chat.upstream.catalog import LlmModel
 from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture, pictures_of
 
@@ -27,6 +30,14 @@ PICTURE_MAGIC = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
+# A name with a dot. The last parts of names that only a private network knows: RFC 6761, RFC 8375, ICANN's
+# list of names that collide, and those of container networks.
+NAME = re.compile(r"(?:[\w-]+\.)+(?:xn--[a-z0-9-]+|[^\W\d_]+)")
+PRIVATE_NAMES = {
+    "arpa", "consul", "corp", "docker", "home", "internal", "intranet", "invalid", "lan", "local",
+    "localdomain", "localhost", "mail", "onion", "private", "svc", "test",
+}  # fmt: skip
+NAT64 = ipaddress.ip_network("64:ff9b::/96")  # which leads to any address of IPv4
 NO_PICTURE = gettext_noop("“%(name)s” doesn’t hold a JPEG, PNG, WebP or GIF file.")
 NO_URL = gettext_noop("“%(name)s” must be a data URL (data:image/png;base64,…) or an https address.")
 NO_BASE64 = gettext_noop("“%(name)s” isn’t valid base64.")
@@ -75,26 +86,30 @@ def data_url(media_type: str, content: bytes) -> str:
 
 
 def _checked_address(url: str, where: str) -> str:
-    """Return a web address. Raises InvalidField for any other, and for one in the model server's network."""
+    """Return a web address. Raises InvalidField for any other, and for one in the model server's network.
+
+    Programs read unusual addresses in different ways: a "\\" ends the host for some of them. So those with
+    one, with spaces or with a user's name are refused.
+    """
     try:
         parts = urlsplit(url)
-        host = (parts.hostname or "").rstrip(".")
+        host = unicodedata.normalize("NFKC", parts.hostname or "").rstrip(".")
     except ValueError:
         raise invalid(NO_URL, where) from None
-    if parts.scheme not in ("http", "https") or not _is_public(host) or len(url) > MAX_ADDRESS_CHARS:
+    is_plain = is_web_address(url) and "\\" not in url and "@" not in parts.netloc
+    if not is_plain or not _is_public(host) or len(url) > MAX_ADDRESS_CHARS:
         raise invalid(NO_URL, where)
     return url
 
 
 def _is_public(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_global
+        address = ipaddress.ip_address(host)
     except ValueError:
-        # A public name has a dot, and its last part is no number, as in old forms of addresses.
+        # The last part of a public name is no number, as in old forms of addresses.
         last = host.rpartition(".")[2]
-        return (
-            "." in host and last.isalpha() and last not in ("local", "localhost", "internal", "lan", "home")
-        )
+        return bool(NAME.fullmatch(host)) and last not in PRIVATE_NAMES
+    return address.is_global and not address.is_multicast and address not in NAT64
 
 
 def check_pictures(messages: list[Object], model: LlmModel) -> None:

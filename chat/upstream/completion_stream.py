@@ -21,7 +21,7 @@ from .catalog import LlmModel
 from .error_responses import error_of_frame, permanent, read_error
 from .errors import ErrorKind, UpstreamError
 from .gateway_log import NO_GATEWAY, GatewayLogRef
-from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport
+from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport, is_unreachable
 from .timeouts import Deadline, Timeouts
 
 if TYPE_CHECKING:
@@ -210,7 +210,9 @@ class CompletionStream:
                 return None
             # Only the exception's name, because its text can contain the URL.
             kind = ErrorKind.INTERRUPTED if self._response is not None else ErrorKind.UNAVAILABLE
-            raise UpstreamError(kind, detail=type(error).__name__) from None
+            failure = UpstreamError(kind, detail=type(error).__name__)
+            failure.unreachable = is_unreachable(error)
+            raise failure from None
 
     async def _open(self) -> httpx.Response:
         request = await self._request(self.streams)

@@ -107,7 +107,7 @@ KIND_OF_VAGUE_WORD = _by_word(VAGUE_WORDS_OF_KIND)
 # Sentences of servers that have no code for it, or an ambiguous one: 3030 stands both for a safety filter and
 # for an exceeded context window, 2021 for a rate limit as well as a lack of credit. The first match decides.
 TEXTS_OF_KIND = {
-    ErrorKind.QUOTA: (r"daily free allocation",),
+    ErrorKind.QUOTA: (r"\A.{0,270}?daily free allocation",),  # not where a long request is quoted
     ErrorKind.TOO_LONG: (
         r"max(?:imum)? context|context[ _-]?(?:length|window|size|limit)|configured context",
         r"max_(?:completion_)?tokens is too large|max_new_tokens`? must be|max_seq_len|range of input length",

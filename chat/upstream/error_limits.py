@@ -17,6 +17,9 @@ WINDOW_ERROR = re.compile(
 # "max_completion_tokens is too large: 262144. This model supports at most 256000 completion tokens"
 OUTPUT_ERROR = re.compile(rf"supports at most {TOKENS_PATTERN} completion tokens", re.I)
 
+# That the allowance is spent, or that the model has ended.
+END_ERROR = re.compile(r"daily free allocation|\b(?:3036|4006|5028):", re.I)
+
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
@@ -32,11 +35,14 @@ def parse_limits(text: str) -> ModelLimits:
 
 
 def is_quoted(text: str, sent: object) -> bool:
-    """Return True if a limit in the error message stands in the request itself, which some servers quote.
+    """Return True if what the error message says of the model or the account stands in the request itself.
 
-    Else one client could make a model's window small for everybody. `sent`: what the client chose.
+    Some servers quote that. Else one client could make a model's window small for everybody, or end it.
+    `sent`: what the client chose.
     """
-    found = [match[0] for pattern in (WINDOW_ERROR, OUTPUT_ERROR) if (match := pattern.search(text))]
+    found = [
+        match[0] for pattern in (WINDOW_ERROR, OUTPUT_ERROR, END_ERROR) for match in pattern.finditer(text)
+    ]
     return bool(found) and any(each in _text_of(sent) for each in found)
 
 

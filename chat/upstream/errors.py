@@ -120,7 +120,8 @@ class UpstreamError(Exception):
     `permanent`: a retry is of no use. `retry_after`: seconds, estimated if the server named none, None if
     unknown. `retry_after_header`: the seconds that the server itself named, else None. `is_redacted`: the
     detail contained one of the site's own secrets. `from_server`: the detail is the server's, whose `param`
-    names a field of the request and whose `word` is one of REQUEST_WORDS, or both are "".
+    names a field of the request and whose `word` is one of REQUEST_WORDS, or both are "". `unreachable`: no
+    connection was made, so no request is to blame.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class UpstreamError(Exception):
         self.retry_after_header: float | None = None
         self.message = _sentence(kind, code, detail)
         self.request_id = request_id
-        self.from_server = False
+        self.from_server = self.unreachable = False
         self.param = self.word = ""
         redacted = redact(detail[:MAX_READ_CHARS])
         self.is_redacted = redacted != detail[:MAX_READ_CHARS]
@@ -205,7 +206,8 @@ def _code(found: list[Entry], status: int | None) -> tuple[str, int | None]:
     numbers = [code for entry in found for code in entry.codes if re.fullmatch(r"[0-9]{3,6}", code)]
     statuses = [int(number) for number in numbers if int(number) in ERROR_STATUSES]
     others = [number for number in numbers if int(number) not in ERROR_STATUSES]
-    others += [match[1] for entry in found if (match := CODE_IN_TEXT.search(entry.text))]
+    begun = [entry.text[:MAX_DETAIL_CHARS] for entry in found]  # `is_quoted` compares no more
+    others += [match[1] for text in begun if (match := CODE_IN_TEXT.search(text))]
     code = next((code for code in others if code in KIND_OF_CODE), next(iter(others), ""))
     return code, status or next(iter(statuses), None)
 

@@ -19,8 +19,14 @@ CONNECT_SECONDS, WRITE_SECONDS = 10.0, 10.0  # the timeouts for reading are thos
 TIMEOUT = httpx.Timeout(connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS, read=None)
 # The errors of a request, whichever of the two libraries raises them. A TimeoutError is an OSError.
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
+NOT_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 # No compression, because it buffers whole blocks and visibly delays tokens.
 CLIENT_HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "chat"}
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Return True if no connection was made. httpx has the same class for one that the server has cut."""
+    return isinstance(error.__cause__ or error, NOT_CONNECTED)
 
 
 class Transport(AiohttpTransport):

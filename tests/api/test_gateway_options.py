@@ -181,6 +181,7 @@ WRONG = [
     ({ID: "team", "cf-aig-zdr": "1"}, {}, "cf-aig-zdr"),
     ({ID: "team", "cf-aig-byok-alias": "../x"}, {}, "cf-aig-byok-alias"),
     ({"cf-aig-skip-cache": "true"}, {}, "gateway.id"),
+    ({}, {"gateway": {"id": "team", "customCost": '{\n"total_cost": 1}'}}, "gateway.customCost"),
     ({}, {"gateway": 7}, "gateway"),
     ({}, {"gateway": {"id": "team", "retries": []}}, "gateway.retries"),
     ({}, {"gateway": {"id": 7.5}}, "gateway.id"),

@@ -367,8 +367,16 @@ def test_the_detail_of_a_picture_is_passed_on(detail: str) -> None:
     assert picture("data:image/jpeg;base64," + JPEG, detail=detail).detail == detail
 
 
-def test_addresses_go_to_servers_that_fetch_them() -> None:
-    address = "https://example.org/a.png?b=c"
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://example.org/a.png?b=c@d",
+        "http://8.8.8.8:81/",
+        "https://b\u00fccher.de/\u00e9",
+        "https://xn--e1a.xn--p1ai/",
+    ],
+)
+def test_addresses_go_to_servers_that_fetch_them(address: str) -> None:
     for model in OPEN:
         assert picture(address, model).url == address
     with pytest.raises(InvalidField) as error:
@@ -384,6 +392,10 @@ def test_addresses_go_to_servers_that_fetch_them() -> None:
         "http://127.0.0.1/a.png", "http://10.0.0.1/", "http://169.254.169.254/latest/meta-data", "http://[::1]/",
         "http://0x7f000001/", "http://2130706433/", "http://127.1/", "http://metadata.google.internal/",
         "http://printer.local/", "http://router/", "http://[::ffff:10.0.0.1]/", "http://[", "/a.png",
+        "http://127.0.0.1\\@example.org/", "http://a@127.0.0.1/", "http://127.0.0.1 .example.org/",
+        "http://127.0.0.1%2f.example.org/", "http://example.org\r\nX: y/", "http://example.org\t/a.png",
+        "http://a.\uff4c\uff4f\uff43\uff41\uff4c/", "http://redis.default.svc/", "http://nas.home.arpa/",
+        "http://[64:ff9b::a00:1]/", "http://239.255.255.250/",
     ],
 )  # fmt: skip
 def test_other_addresses_are_refused(url: str) -> None:

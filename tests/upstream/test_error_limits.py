@@ -62,6 +62,11 @@ WINDOW = "maximum context length of 512 tokens"
         (f"No tool '{WINDOW}'", [{"tools": [{"name": WINDOW}]}], True),
         (f"The prompt exceeds the {WINDOW}", "maximum context length of 4096 tokens", False),
         ("Invalid input", "Invalid input", False),
+        ("You have used up your daily free allocation", "hello", False),
+        ("Type mismatch of '/daily free allocation'", [{"tools": {"daily free allocation": 1}}], True),
+        ("5028: This model was deprecated", "hello", False),
+        ("Input should be 'low' or 'high', not '5028: a'", {"reasoning_effort": "5028: a"}, True),
+        (f"The {WINDOW} is 4006: a", "4006: a", True),
     ],
 )
 def test_a_limit_that_the_request_names_itself_is_only_quoted(text: str, sent: object, quoted: bool) -> None:

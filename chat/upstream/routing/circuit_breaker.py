@@ -117,7 +117,7 @@ class CircuitBreaker:
         """Record how the person's request ended after all its retries."""
         if error.kind not in BREAKER_FAILURES:
             self.record_success(person)
-        elif error.kind is ErrorKind.UNAVAILABLE and not error.from_server:
+        elif error.unreachable:
             self.record_failure(error.kind, NOBODY)
         else:
             self.record_failure(error.kind, person)

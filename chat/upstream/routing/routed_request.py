@@ -202,19 +202,16 @@ class RoutedRequest:
         router, model = self.router, request.model
         if model.local or (self.background and error.kind is ErrorKind.BUSY):
             return
-        if not (
-            error.kind is ErrorKind.TOO_LONG
-            and is_quoted(error.detail, [request.messages, request.raw_parameters])
-        ):
+        quoted = is_quoted(error.detail, [request.messages, request.raw_parameters])
+        if not quoted:
             router.on_error(model, error)
         if model.counts_against_quota:
             if error.kind is ErrorKind.THROTTLED:
                 self._record_rate_limit(model, error)
                 return
             router.limiter.on_accepted(model)
-            if error.kind is ErrorKind.QUOTA:
+            if error.kind is ErrorKind.QUOTA and not quoted:
                 router.quota_breaker.record_refusal(error.retry_after or 0.0)
-                return
 
     def _record_outcome(self, model: LlmModel, error: UpstreamError) -> None:
         """Report a request that failed after all its retries to the model's breaker, once."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,8 +16,14 @@ from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.provider import Provider
 from chat.upstream.routing import rate_limiter as limits
-from chat.upstream.routing.circuit_breaker import FAILURE_THRESHOLD, CircuitBreaker, QuotaBreaker
+from chat.upstream.routing.circuit_breaker import (
+    FAILURE_THRESHOLD,
+    QUOTA_REFUSAL_THRESHOLD,
+    CircuitBreaker,
+    QuotaBreaker,
+)
 from chat.upstream.routing.rate_limiter import RateLimiter
+from chat.upstream.routing.routed_request import RoutedRequest
 from chat.upstream.routing.router import Router
 from chat.upstream.routing.wait_queue import PositionCallback, ignore_position
 from chat.upstream.timeouts import RetryPolicy
@@ -192,8 +199,9 @@ async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
     assert models(fake) == ["first"] * 3 + ["second"], "and none is asked again while it is left alone"
 
 
-async def test_requests_of_one_person_pause_the_model_for_no_one_else(fake: Fake) -> None:
-    poison = by_model(first="status code=7009")
+@pytest.mark.parametrize("way", ["status code=7009", "flaky fails=99 drop=1", "status http=302"])
+async def test_requests_of_one_person_pause_the_model_for_no_one_else(fake: Fake, way: str) -> None:
+    poison = by_model(first=way)
     alice, bob = ({"metadata": {"person": name}} for name in ("alice", "bob"))
     async with open_router(fake) as made:
         for _ in range(FAILURE_THRESHOLD - 1):
@@ -245,6 +253,18 @@ async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) 
         assert models(fake) == ["first", "second", "first"]
         made.quota_breaker.record_success()
         assert (await ask(made, "hello")).text
+
+
+async def test_a_quoted_request_does_not_spend_the_allowance(fake: Fake) -> None:
+    async with open_router(fake) as made:
+        made.on_error = told = Mock()
+        for text in ("daily free allocation", "5028: a"):
+            error = UpstreamError(ErrorKind.QUOTA, code="5028", detail=f"Type mismatch of '{text}'")
+            request = ChatRequest([{"role": "user", "content": text}], FIRST, 500)
+            for _ in range(QUOTA_REFUSAL_THRESHOLD):
+                RoutedRequest(made, request, [], False, False, Mock(), Mock())._record_failure(request, error)
+        assert not made.quota_breaker.retry_after()
+        assert not told.called
 
 
 # The minute's limit.

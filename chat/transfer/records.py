@@ -1,4 +1,4 @@
-"""What the child that reads an imported file tells the server, one JSON line each. It knows no Django.
+"""The records that the child which reads an imported file sends, one JSON line each. It knows no Django.
 
 The server decodes these lines strictly: the file may have taken control of the child.
 """

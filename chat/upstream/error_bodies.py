@@ -1,4 +1,4 @@
-"""What a failed request's response says: codes and texts in any envelope, and the wait that it asks for."""
+"""Codes and texts in the response to a failed request, in any envelope, and the wait that it asks for."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What one frame of a model server adds to a reply."""
+"""The addition of one frame of a model server to a reply."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _PIECES = ("text", "summary", "data", "thinking")
 
 @dataclass(slots=True)
 class Delta:
-    """What one frame adds to a reply, and its finish reason; "" for none.
+    """The addition of one frame to a reply, and its finish reason; "" for none.
 
     `refusal`: why the model does not answer, which a page shows as text. `tool_calls`: pieces in the shape of
     OpenAI's delta. `more`: fields to pass on to API clients (`MESSAGE_FIELDS`, `FRAME_FIELDS`).

@@ -1,4 +1,4 @@
-"""What a reply was written from: passages of AI Search, and pages of the web that a model names.
+"""The sources of a reply: passages of AI Search, and pages of the web that a model names.
 
 Cloudflare's AI Search gives passages to the model. They come as the event `chunks` before the text of a
 stream, and as the field `chunks` of a JSON response.

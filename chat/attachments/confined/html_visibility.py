@@ -1,4 +1,4 @@
-"""What of a web page a browser does not show."""
+"""The elements of a web page that a browser does not show."""
 
 import re
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What a child process gives up before it reads a file of unknown origin.
+"""The isolation of a child process, before it reads a file of unknown origin.
 
 Memory and time beyond its limits, root, other files, and all system calls that it does not need.
 """

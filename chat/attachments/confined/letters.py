@@ -1,4 +1,4 @@
-"""What tells languages in `legacy_encoding.py`, counted in lists of words; the most frequent first."""
+"""Letters that tell languages in `legacy_encoding.py`, counted in lists of words; the most frequent first."""
 
 # Pairs of letters, at least one of them outside ASCII; "_" stands for what is no letter.
 PAIRS = {

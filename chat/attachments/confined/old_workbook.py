@@ -38,7 +38,7 @@ Record = tuple[int, list[bytes]]  # its type, and its data with what continues i
 
 @dataclass(slots=True)
 class _Book:
-    """What the sheets share. `sheets`: name, place and whether it is hidden."""
+    """The parts that the sheets share. `sheets`: name, place and whether it is hidden."""
 
     sheets: list[tuple[str, int, bool]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)

@@ -46,7 +46,7 @@ OFF = ("0", "false", "off", "none")
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a part refers to. `kind`: the last word of its type. `target`: a part, or an address outside."""
+    """A reference of a part. `kind`: the last word of its type. `target`: a part, or an address outside."""
 
     kind: str
     target: str

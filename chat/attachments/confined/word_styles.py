@@ -1,4 +1,4 @@
-"""What the styles and the numbering of a Word document say of its paragraphs."""
+"""The styles and the numbering of the paragraphs of a Word document."""
 
 import re
 from dataclasses import dataclass, field

@@ -23,7 +23,7 @@ MAX_CELLS = 2_000_000
 
 @dataclass(slots=True)
 class _Book:
-    """What the sheets share. `formats`: the code of each style."""
+    """The parts that the sheets share. `formats`: the code of each style."""
 
     texts: list[str]
     formats: list[str]

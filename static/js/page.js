@@ -527,18 +527,13 @@ function placeBlock(container, old, fresh) {
   addCodeActions(fresh);
   const block = fresh.firstElementChild;
   if (!old) return container.append(block);
-  for (const [at, { open }] of foldsOf(old).entries()) if (open && foldsOf(block)[at]) foldsOf(block)[at].open = true;
+  if (old.open) block.open = true; // a reader has unfolded it
   if (!old.isEqualNode(block)) {
     const { activeElement: focused } = document;
     const at = Array.from(old.querySelectorAll(focused.localName)).indexOf(focused);
     old.replaceWith(block);
     block.querySelectorAll(focused.localName)[at]?.focus({ preventScroll: true });
   }
-}
-
-/** Return the parts of a block that unfold: a reader's choice outlives the text that arrives. */
-function foldsOf(block) {
-  return [block, ...block.querySelectorAll('details')].filter(({ localName }) => localName === 'details');
 }
 
 /** Give a newly stored article the id, the time, the anchor and the addresses that it has on the server's page. */

@@ -11,7 +11,7 @@ from chat.upstream.pictures import PromptPicture
 
 from .document_parts import SentDocument, document_of, is_document
 from .picture_parts import is_picture, picture_of
-from .refusals import EMPTY, MISSING, NOT_SUPPORTED, InvalidField, Object, invalid
+from .refusals import EMPTY, MISSING, InvalidField, Object, invalid, unsupported
 
 TOOL_ROLES = ("tool", "function")
 REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
@@ -57,8 +57,7 @@ def _message(sent: Object, where: str) -> Object:
     if "parts" in message and role != "user":
         raise InvalidField(_("Only a user’s message can have pictures and files."), f"{where}.content")
     if sent.get("function_call") is not None:
-        words = f"{_(NOT_SUPPORTED) % {'name': f'{where}.function_call'}} {_('Use “tool_calls”.')}"
-        raise InvalidField(words, f"{where}.function_call", "unsupported_parameter")
+        raise unsupported(f"{where}.function_call", _("Use “tool_calls”."))
     if role == "assistant":
         message |= _assistant_fields(sent, where)
     extras = {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}

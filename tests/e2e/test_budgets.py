@@ -38,7 +38,7 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     assert seen.bytes <= 40 * KB, seen.fetched
     assert 0 < seen.document.whole <= 20 * KB
     assert 0 < seen.bodies("Script") <= 13 * 1024
-    assert 0 < seen.bodies("Stylesheet") <= 8.75 * 1024
+    assert 0 < seen.bodies("Stylesheet") <= 9 * 1024
     assert {request.url.startswith(server.url) for request in seen.fetched} == {True}
     assert "Font" not in {kind for kind, _ in requests}
     scripts = [request for request in seen.requests.values() if request.kind == "Script"]

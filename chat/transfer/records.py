@@ -43,6 +43,8 @@ MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
 MAX_IMPORTED_CHARS = 16 * 1_048_576
 MAX_VERSION_NUMBER = 2**31 - 1  # of an assistant
 MAX_PAGE = 1_000_000
+MAX_PARAMETERS = 50
+MAX_PARAMETER_CHARS = 1_000
 MAX_RUNS = 200  # attempts at one reply
 MAX_TAGS = 50
 USER, ASSISTANT = "user", "assistant"  # roles
@@ -54,6 +56,10 @@ Count = Annotated[int, Meta(ge=0)]
 VersionNumber = Annotated[int, Meta(ge=1, le=MAX_VERSION_NUMBER)]
 Source = Literal["chat", "chatgpt", "claude", "open_webui", "librechat"]
 Object = dict[str, Any]
+# Numbers, switches and short texts by name: deep values would fill the server's memory.
+Short = Annotated[str, Meta(max_length=MAX_PARAMETER_CHARS)]
+Parameters = Annotated[dict[Short, Short | float | int | bool | None], Meta(max_length=MAX_PARAMETERS)]
+RunValue = Short | float | int | bool | Parameters | None
 LeftOut = dict[str, list[str]]  # names by kind, which is a key of `problems.LEFT_OUT`
 
 
@@ -106,7 +112,7 @@ class ImportedMessage(Struct, tag="message"):
     created: Moment | None = None
     selected_at: Moment | None = None
     feedback: tuple[bool, Annotated[str, Meta(max_length=MAX_REASON_CHARS)]] | None = None
-    runs: Annotated[list[Object], Meta(max_length=MAX_RUNS)] = []
+    runs: Annotated[list[dict[Short, RunValue]], Meta(max_length=MAX_RUNS)] = []
     attachments: Annotated[list[ImportedAttachment], Meta(max_length=MAX_ATTACHMENTS)] = []
     citations: Annotated[list[ImportedCitation], Meta(max_length=MAX_CITATIONS)] = []
 
@@ -125,7 +131,7 @@ class ImportedConversation(Struct, tag="conversation"):
     leaf: str = ""
     model: Model = ""
     system: Text = ""
-    parameters: Object = {}
+    parameters: Parameters = {}
     created: Moment | None = None
     updated: Moment | None = None
     pinned_at: Moment | None = None
@@ -152,7 +158,7 @@ class ImportedVersion(Struct):
     instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS_CHARS)]
     picture: Annotated[str, Meta(max_length=MAX_PICTURE_CHARS)]
     model: Model
-    parameters: Object
+    parameters: Parameters
     questions: Annotated[
         list[Annotated[str, Meta(min_length=1, max_length=MAX_STARTER_QUESTION_CHARS)]],
         Meta(max_length=MAX_STARTER_QUESTIONS),

@@ -94,6 +94,15 @@ def test_numbers_come_from_styles() -> None:
     )
 
 
+def test_styles_on_styles_are_followed_for_a_while() -> None:
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="S{each}"><w:basedOn w:val="S{each - 1}"/></w:style>'
+        for each in range(2_000)
+    )
+    body = styled("a", "S1999") * 2_000
+    assert word_text(docx_with(body, styles=styles)).split() == ["a"] * 2_000
+
+
 def run(inside: str, properties: str = "") -> str:
     return f"<w:r><w:rPr>{properties}</w:rPr>{inside}</w:r>"
 

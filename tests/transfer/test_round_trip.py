@@ -256,6 +256,12 @@ def twice() -> dict[str, Any]:
     return sent
 
 
+def test_the_child_tells_no_deep_parameters() -> None:
+    deep = {"temperature": 0.5, "a": [[]], "b": {}, "c": None} | dict.fromkeys(map(str, range(99)), 1)
+    found = conversation_of(exported(parameters=deep)).parameters
+    assert found == {"temperature": 0.5, "c": None, **{str(each): 1 for each in range(48)}}
+
+
 @pytest.mark.parametrize("what", HOSTILE)
 def test_values_that_this_chat_never_exports_are_refused(what: str) -> None:
     make, code = HOSTILE[what]

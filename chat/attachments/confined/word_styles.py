@@ -8,6 +8,7 @@ from .number_formats import formatted
 from .ooxml import Package, is_on, value
 
 MAX_LEVELS = 9
+MAX_CHAIN = 50  # styles that are based on each other; Word has eleven at most
 LEVEL = re.compile(r"%([1-9])")
 HEADING = re.compile(r"heading ([1-9])|title", re.IGNORECASE)
 DECIMAL = "decimal"
@@ -48,7 +49,7 @@ class Styles:
     def chain(self, style: str) -> list[Element]:
         """Return a style and what it is based on."""
         found: list[Element] = []
-        while (element := self._styles.get(style)) is not None and element not in found:
+        while len(found) < MAX_CHAIN and (element := self._styles.get(style)) is not None:
             found.append(element)
             style = value(element.find("w-basedOn"))
         return found

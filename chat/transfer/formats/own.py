@@ -31,6 +31,8 @@ from chat.transfer.records import (
     ASSISTANT,
     MAX_IMPORTED_TEXT_CHARS,
     MAX_PAGE,
+    MAX_PARAMETER_CHARS,
+    MAX_PARAMETERS,
     MAX_RUNS,
     MAX_TAGS,
     MAX_VERSION_NUMBER,
@@ -44,8 +46,6 @@ from chat.transfer.records import (
 from . import strict
 
 MAX_RUN_TEXT_CHARS = 500
-MAX_PARAMETERS = 50
-MAX_PARAMETER_CHARS = 1_000
 # Statuses of an attempt. One that was live when it was exported is imported as interrupted.
 ENDED, LIVE = ("complete", "stopped", "interrupted", "truncated", "failed"), ("queued", "running")
 IMPORTED_LIVE = "interrupted"
@@ -66,7 +66,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         leaf=strict.optional(strict.identifier, value.get("active_leaf")) or "",
         model=strict.text(value, "model", MAX_MODEL_CHARS),
         system=strict.text(value, "system", MAX_IMPORTED_TEXT_CHARS),
-        parameters=strict.record(value.get("parameters")),
+        parameters=strict.parameters(value.get("parameters")),
         created=strict.moment(value.get("created")),
         updated=strict.moment(value.get("updated")),
         pinned_at=strict.optional(strict.moment, value.get("pinned_at")),

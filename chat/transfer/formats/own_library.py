@@ -59,7 +59,7 @@ def _version(raw: Object) -> ImportedVersion:
         instructions=strict.text(raw, "instructions"),
         picture=strict.text(raw, "picture"),
         model=strict.text(raw, "model"),
-        parameters=strict.record(raw.get("parameters")),
+        parameters=strict.parameters(raw.get("parameters")),
         questions=[strict.string(each).strip() or strict.refuse() for each in questions],
         documents=list({each.key: each for each in documents}.values()),
         image=strict.optional(_image, raw.get("image")),

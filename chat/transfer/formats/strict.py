@@ -4,11 +4,12 @@ import math
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 from chat.transfer.own_format import Object
 from chat.transfer.problems import ConversationProblem
-from chat.transfer.records import MAX_IMPORTED_TEXT_CHARS
+from chat.transfer.records import MAX_IMPORTED_TEXT_CHARS, MAX_PARAMETERS
 from chat.wire.text import sanitize
 
 MAX_NUMBER = 1e15
@@ -81,3 +82,10 @@ def moment(value: Any) -> datetime:
 
 def optional(read: Callable[[Any], T], value: Any) -> T | None:
     return None if value is None else read(value)
+
+
+def parameters(value: Any) -> Object:
+    """Return those values of which a parameter can be. Another version may have written others."""
+    found = record(value)
+    plain = {name: each for name, each in found.items() if not isinstance(each, list | dict)}
+    return dict(islice(plain.items(), MAX_PARAMETERS))

@@ -197,4 +197,5 @@ class GroupAdmin(
         return request.user.is_superuser
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.is_superuser
+        """Return False for a group with permissions: taking them away needs the password, see `rights.py`."""
+        return request.user.is_superuser and (obj is None or not obj.permissions.exists())

@@ -156,6 +156,19 @@ def test_rights_change_only_with_ones_own_password(root: User, alice: User, pass
     assert client.post(f"{groups}{group.pk}/change/", {**added, "current": PASSWORD}).status_code == 302
 
 
+def test_a_group_with_permissions_is_not_deleted(root: User) -> None:
+    group = Group.objects.create(name="others")
+    group.permissions.add(Permission.objects.all()[0])
+    client, groups = as_(root), "/admin/auth/group/"
+    form = {"action": "delete_selected", "_selected_action": str(group.pk), "post": "yes"}
+    assert client.post(f"{groups}{group.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert client.post(groups, form).status_code in (200, 403)
+    group.refresh_from_db()
+    group.permissions.clear()
+    assert client.post(f"{groups}{group.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert not Group.objects.filter(pk=group.pk).exists()
+
+
 def test_the_log_of_changes_has_the_values(root: User, alice: User) -> None:
     client, group = as_(root), str(Group.objects.create(name="few").pk)
     change(client, alice, email="new@example.org")

@@ -15,6 +15,9 @@ from typing import Any, NoReturn
 # call stack.
 MAX_JSON_DEPTH = 64
 MAX_INTEGER_DIGITS = 300  # a float holds 308
+MAX_COMMAS = (
+    300_000  # of a body whose lists and objects are counted: writing more values as JSON takes a second
+)
 MAX_QUOTES = 2_000_000  # of strings in a body whose lists and objects are counted
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate, alone or in a pair
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # of a pair, the parser makes one character
@@ -46,10 +49,11 @@ def loads(
     """Parse `body`, which must be UTF-8. Raises InvalidJSON.
 
     `max_containers`: lists and objects together, each of which costs far more memory than its two characters.
+    With it, the values are limited as well, to about MAX_COMMAS.
     `allow_halves`: strings may contain lone surrogates, which the caller replaces.
     """
-    if max_containers is not None and _containers(body) > max_containers:
-        _check_containers(body, max_containers)
+    if max_containers is not None and _has_many(body, max_containers):
+        _check_outside_strings(body, max_containers)
     try:
         text = body.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_constant, parse_float=_float, parse_int=_integer)
@@ -63,17 +67,17 @@ def loads(
     return value
 
 
-def _containers(body: bytes) -> int:
-    return body.count(b"[") + body.count(b"{")
+def _has_many(body: bytes, containers: int) -> bool:
+    return body.count(b"[") + body.count(b"{") > containers or body.count(b",") > MAX_COMMAS
 
 
-def _check_containers(body: bytes, most: int) -> None:
-    """Raise InvalidJSON for more lists and objects outside of strings: a text may be code.
+def _check_outside_strings(body: bytes, containers: int) -> None:
+    """Raise InvalidJSON for many lists, objects or values outside of strings: a text may be code.
 
     Without a regular expression, which would hold the interpreter's lock for seconds.
     """
     body = body.replace(rb"\\", b"").replace(rb"\"", b"")
-    if body.count(b'"') > MAX_QUOTES or _containers(b"".join(body.split(b'"')[::2])) > most:
+    if body.count(b'"') > MAX_QUOTES or _has_many(b"".join(body.split(b'"')[::2]), containers):
         raise InvalidJSON(TOO_MANY)
 
 

@@ -70,3 +70,14 @@ def test_lists_and_objects_are_counted_outside_of_texts(body: bytes, containers:
     assert strict_json.loads(body, max_containers=containers) == json.loads(body)
     with pytest.raises(strict_json.InvalidJSON, match="too many"):
         strict_json.loads(body, max_containers=containers - 1)
+
+
+@pytest.mark.parametrize("many", [b"1,", b'"k":1,', b"1.5,"], ids=["list", "object", "floats"])
+def test_small_values_have_a_limit_where_lists_have_one(many: bytes) -> None:
+    open_, close = (b"{", b'"k":1}') if b":" in many else (b"[", b"1]")
+    body = open_ + many * (strict_json.MAX_COMMAS + 1) + close
+    assert strict_json.loads(body)
+    with pytest.raises(strict_json.InvalidJSON):
+        strict_json.loads(body, max_containers=1)
+    text = b'["' + b"a, b " * (strict_json.MAX_COMMAS + 1) + b'"]'
+    assert strict_json.loads(text, max_containers=1)

@@ -88,6 +88,30 @@ def test_what_is_uncertain_is_never_guessed_wrongly(text: str, encoding: str) ->
     assert right_or_refused(text.encode(encoding, "ignore"), text.encode(encoding, "ignore").decode(encoding))
 
 
+GREEK_NAMES = "ΟΝΟΜΑ;ΠΟΛΗ\nΓΙΩΡΓΟΣ;ΑΘΗΝΑ\nΕΛΕΝΗ;ΘΕΣΣΑΛΟΝΙΚΗ\n"
+RUSSIAN_NAMES = "ФАМИЛИЯ;ИМЯ\nИВАНОВ;ИВАН\nПЕТРОВА;АННА\n"
+CAPITALS = {
+    "cp1253": [GREEK_NAMES, "ΤΙΜΟΛΟΓΙΟ\n", "ΔΕΛΤΙΟ ΤΥΠΟΥ\n"],
+    "iso8859-7": [GREEK_NAMES, "ΤΙΜΟΛΟΓΙΟ\n"],
+    "cp737": [GREEK_NAMES],
+    "cp1251": [RUSSIAN_NAMES, "ОТЧЁТ\n", "ДОГОВОР АРЕНДЫ № 5\n"],
+    "koi8-r": [RUSSIAN_NAMES],
+    "cp932": ["ｺｰﾄﾞ,ｼﾒｲ,ｷﾝｶﾞｸ\n001,ﾔﾏﾀﾞ ﾀﾛｳ,1200\n002,ｽｽﾞｷ ﾊﾅｺ,3400\n"],
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [(encoding, text) for encoding, texts in CAPITALS.items() for text in texts]
+)
+def test_capitals_and_narrow_kana_are_no_frames(encoding: str, text: str) -> None:
+    assert right_or_refused(text.encode(encoding), text)
+
+
+@pytest.mark.parametrize("text", ["╔════╗\n║ Hi ║\n╚════╝\n", "C:.\n├───docs\n│   └───a\n└───src\n"])
+def test_frames_of_dos_are_read(text: str) -> None:
+    assert decoded(text.encode("cp437")) == text
+
+
 @pytest.mark.parametrize("content", ["ő".encode("cp1250"), "中文".encode("big5"), b"x\x95\x9dy"])
 def test_what_is_uncertain_is_refused(content: bytes) -> None:
     with pytest.raises(Problem, match="encoding"):
@@ -111,6 +135,8 @@ ROW = "Müller,Köln,東京\n".encode()
         (ROW + "Übertragung 東".encode()[:-1], "Müller,Köln,東京\nÜbertragung \ufffd"),
         (ROW + b"start\0\0\0\nstop", "Müller,Köln,東京\nstart\ufffd\nstop"),
         (b"a plain log\0 of ASCII, as long as this one", "a plain log\ufffd of ASCII, as long as this one"),
+        (b"AT&T &copy 2024 x &notit; &ampamp; a\0b", "AT&T &copy 2024 x &notit; &ampamp; a\ufffdb"),
+        (b"1,2,3\n4,5,6\n7,8\0,9\n", "1,2,3\n4,5,6\n7,8\ufffd,9\n"),
         (b"so it ends\r\n\x1a", "so it ends\r\n"),
         ("né ".encode() + b"\xed\xa0\xbd\xed\xb8\x80", "né \U0001f600"),
         ("né ".encode() + b"\xed\xa0\xbd alone", "né \ufffd alone"),
@@ -118,7 +144,7 @@ ROW = "Müller,Köln,東京\n".encode()
         (b"x" * 1_490 + b" \xff\x9d", "x" * 1_490 + " \ufffd\ufffd"),
         ("Zeit: 5 µs \ufffd \ufffd".encode() + b"\xfc", "Zeit: 5 µs \ufffd \ufffd\ufffd"),
     ],
-    ids=range(12),
+    ids=range(14),
 )  # fmt: skip
 def test_utf8_with_bytes_that_are_not(content: bytes, text: str) -> None:
     assert decoded(content) == text
@@ -147,9 +173,13 @@ def test_utf16_cut_inside_a_character() -> None:
     assert decoded("\ufeffGrüße 東京".encode("utf-16-le")[:-1]) == "Grüße 東\ufffd"
 
 
+MIXED = b"Log start\r\nline one is here\r\nline two is here\r\n" + "appended\r\n".encode("utf-16-le")
+
+
 @pytest.mark.parametrize(
     "content",
-    [b"MZ\x90\0\x03\0\0\0\x04\0", b"II*\0\x08\0", b"\x7fELF\x02\x01\x01\0", bytes(100), b"ID3\x04\0\0\0\0"],
+    [b"MZ\x90\0\x03\0\0\0\x04\0", b"II*\0\x08\0", b"\x7fELF\x02\x01\x01\0", bytes(100),
+     b"ID3\x04\0\0\0\0", MIXED],
 )  # fmt: skip
 def test_binary_content_is_no_text(content: bytes) -> None:
     assert guess("a.txt", content) is None

@@ -199,6 +199,7 @@ def _is_letter(character: str) -> bool:
 
 def _letter(context: str, model: dict[str, float], mixed: float) -> float:
     before, letter, after = [_lower(each) if _is_letter(each) else "_" for each in context[1:4]]
+    letter = "ς" if letter == "σ" and after == "_" else letter
     score = model.get(before + letter, mixed if before.isascii() and before.isalpha() else UNLIKELY)
     if after.isascii():
         score += model.get(letter + after, mixed if after != "_" else UNLIKELY)

@@ -3,6 +3,7 @@
 import codecs
 import re
 import unicodedata
+from functools import lru_cache, partial
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -20,6 +21,10 @@ BINARY_RUN = re.compile(BINARY_BYTE.pattern + rb"+")
 BYTES_FOR_A_BINARY_RUN, MOST_BINARY = 20, 1 / 4
 NO_CHARACTER = {"Cc", "Cn", "Co", "Cs"}
 COMMON = re.compile(r"[\t\n\r -~\u3000-\u3002\uff0c]")
+# Pairs of ASCII bytes are ideographs as well, but many of them such as no national standard has.
+PAIRED_ASCII = re.compile("[\u2c00-\u2c7f\u2e80-\u9fff]")
+STANDARDS = ("gb2312", "big5", "euc_jp", "euc_kr")
+RARE, MOST_RARE = 2, 1 / 8
 # Surrogates that were encoded one by one, as Java and old databases do.
 SURROGATES = re.compile(rb"\xed([\xa0-\xaf])([\x80-\xbf])\xed([\xb0-\xbf])([\x80-\xbf])")
 SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
@@ -52,7 +57,13 @@ def _common_characters(head: bytes, encoding: str) -> int:
     rest = COMMON.sub("", text)
     if any(unicodedata.category(each) in NO_CHARACTER for each in set(rest)):
         return 0
-    return len(text) - len(rest)
+    rare = min(sum(map(partial(_is_rare, standard), PAIRED_ASCII.findall(rest))) for standard in STANDARDS)
+    return len(text) - len(rest) if rare <= max(RARE, len(rest) * MOST_RARE) else 0
+
+
+@lru_cache(maxsize=20_000)
+def _is_rare(standard: str, character: str) -> bool:
+    return not character.encode(standard, "ignore")
 
 
 def is_binary(content: bytes) -> bool:

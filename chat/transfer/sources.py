@@ -27,6 +27,8 @@ ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 END_RECORD = b"PK\x05\x06"
 END_RECORD_BYTES, COMMENT_BYTES = 22, 65_535
+# Of a Zip64 archive, before the end record: zipfile believes it, whatever that says.
+LOCATOR, LOCATOR_BYTES, ZIP64_BYTES, DIRECTORY_IN_ZIP64 = b"PK\x06\x07", 20, 76, 40
 UNZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -82,13 +84,18 @@ def _damage_as_problem() -> Iterator[None]:
 def _check_directory(file: IO[bytes]) -> None:
     """Raise FileProblem if the archive's central directory is too large to be read into memory."""
     size = file.seek(0, 2)
-    file.seek(max(0, size - END_RECORD_BYTES - COMMENT_BYTES))
+    file.seek(max(0, size - ZIP64_BYTES - END_RECORD_BYTES - COMMENT_BYTES))
     tail = file.read()
     at = tail.rfind(END_RECORD)
     if at < 0 or len(tail) - at < END_RECORD_BYTES:
         raise FileProblem("damaged")
     (directory_bytes,) = struct.unpack_from("<L", tail, at + 12)
-    # A Zip64 archive has 0xFFFFFFFF here, which is too large as well.
+    zip64 = tail[max(0, at - ZIP64_BYTES) : at]
+    if zip64[-LOCATOR_BYTES:].startswith(LOCATOR):
+        if len(zip64) < ZIP64_BYTES:
+            raise FileProblem("damaged")
+        directory_bytes = max(directory_bytes, struct.unpack_from("<Q", zip64, DIRECTORY_IN_ZIP64)[0])
+    # A Zip64 archive mostly has 0xFFFFFFFF in the end record, which is too large as well.
     if directory_bytes > MAX_DIRECTORY_BYTES:
         raise FileProblem("too_many_files")
     file.seek(0)

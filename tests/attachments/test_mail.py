@@ -131,6 +131,15 @@ def named(disposition: str, kind: str = "application/pdf") -> str:
         (part("mixed", named("filename*0=long; filename*1=er.pdf")), "[Attachment: longer.pdf, 1 bytes]"),
         (part("mixed", named('filename="=?utf-8?q?=C3=BC.pdf?="')), "[Attachment: ü.pdf, 1 bytes]"),
         (part("mixed", named("filename=a.csv", "text/csv")), "[Attachment: a.csv, 1 bytes]"),
+        (part("mixed", "Content-Type: text/plain; name=body.txt\n\nHello"), "Hello"),
+        (part("mixed", "Content-Type: text/html; name=a.htm\nContent-Disposition: inline\n\n<p>Hi"), "Hi"),
+        (part("mixed", named("filename=a.txt", "text/plain")), "[Attachment: a.txt, 1 bytes]"),
+        (
+            part("alternative", HTML + "\n<p>Hello", "Content-Type: application/ics; name=a.ics\n\nx"),
+            "Hello\n\n[Attachment: a.ics, 1 bytes]",
+        ),
+        (part("alternative", HTML + "\n<p>Hello", "Content-Type: text/x-amp-html\n\n<p>{{x}}"), "Hello"),
+        ("Content-Type: text/plain; charset=iso-8859-1\n\nGrüße – 5 €", "Grüße – 5 €"),
         (
             part("mixed", "Content-Type: application/pdf\n\n" + "x" * 1_999),
             "[Attachment: application/pdf, 2 kB]",
@@ -262,6 +271,7 @@ FRAME = "Content-Type: text/html\nContent-Location: https://e.org/f\n\n<p>frame"
             "T\n\nx",
         ),
         ("Content-Location: https://e.org/\n" + HTML + "\n<p>alone", "alone"),
+        (part('related; start="<m>"', FRAME, "Content-ID: <m>\n" + HTML + "\n<p>main"), "main"),
     ],
 )
 def test_a_saved_page_is_its_text(content: str, wanted: str) -> None:

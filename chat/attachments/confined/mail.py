@@ -23,6 +23,7 @@ MIN_SHARE = (
 APPLE_SIZE = re.compile(rb"(\d{1,9}) *\n")  # of the message in a file of Apple's, in front of it
 FRAMES = re.compile("<frameset", re.IGNORECASE)
 ADDRESS = re.compile(r"\(?https?://\S+")
+BODIES = ("text/plain", "text/html")  # some programs give them a name as well
 REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
 S_MIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 ENCRYPTED = "[This message is encrypted. Its text can’t be read here.]"
@@ -82,7 +83,9 @@ def _alternative(parts: list[Message]) -> Iterator[str]:
         (part, "\n\n".join(_texts(part))) for part in parts if part.get_content_type() != "text/calendar"
     ]
     plain = next((each for each in texts if each[0].get_content_type() == "text/plain"), (None, ""))
-    rich = next((each for each in reversed(texts) if each[0] is not plain[0]), (None, ""))
+    others = [each for each in texts if each[0] is not plain[0]]
+    shown = [each for each in others if each[0].is_multipart() or each[0].get_content_type() == "text/html"]
+    rich = next(reversed(shown or others), (None, ""))
     words, most = (len(ADDRESS.sub("", text).split()) for _part, text in (plain, rich))
     part, text = plain if words and words >= MIN_SHARE * most else rich
     yield text
@@ -112,7 +115,9 @@ def _page_text(message: Message) -> str:
     kinds = ("text/html", "application/xhtml+xml")
     parts = [part for part in message.walk() if part.get_content_type() in kinds]
     pages = [(_decoded(part), header_text(str(part.get("content-location", "")))) for part in parts]
-    shown = pages if pages and FRAMES.search(pages[0][0]) else pages[:1]
+    start = str(message.get_param("start", ""))  # of multipart/related (RFC 2387)
+    first = next((at for at, part in enumerate(parts) if start and part.get("content-id") == start), 0)
+    shown = pages if pages and FRAMES.search(pages[first][0]) else pages[first : first + 1]
     return "\n\n".join(html_text(*page) for page in shown)
 
 
@@ -124,11 +129,9 @@ def _children(part: Message) -> list[Message]:
 def _is_attachment(part: Message) -> bool:
     if part.is_multipart() or part.get_content_type() == "text/calendar":
         return False
-    return (
-        part.get_content_disposition() == "attachment"
-        or part.get_content_maintype() != "text"
-        or bool(part.get_filename())
-    )
+    kind, disposition = part.get_content_type(), part.get_content_disposition()
+    is_body = kind in BODIES or (kind.startswith("text/") and not part.get_filename())
+    return disposition == "attachment" or not is_body
 
 
 def _attachment(part: Message) -> str:

@@ -3,18 +3,24 @@
 import binascii
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from .problem import Problem
 from .text_encoding import codec, decoded
 
 ENCODED_WORD = re.compile(r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?\r\n]*)\?=", re.IGNORECASE)
 FOLD = re.compile(r"\r?\n[ \t]*")
+# What programs declare without looking; in these, text is hardly ever valid UTF-8.
+OFTEN_WRONG = ("cp1252", "iso-8859-15")
 NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
 
 
 def decoded_as(content: bytes, charset: str | None) -> str:
     """Return the text in its declared character set, or in another one if it cannot be in that."""
     if name := codec(charset or ""):
+        if name in OFTEN_WRONG and not content.isascii():
+            with suppress(UnicodeDecodeError):
+                return content.decode()
         try:
             return content.decode(name)
         except (UnicodeDecodeError, LookupError):

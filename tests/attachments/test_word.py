@@ -4,7 +4,7 @@ import pytest
 
 from chat.attachments.confined.word import word_text
 from tests.attachments import documents
-from tests.attachments.documents import docx_with, paragraph
+from tests.attachments.documents import docx, docx_with, paragraph, relations
 
 
 def numbered(text: str, level: int = 0, number: int = 1) -> str:
@@ -163,16 +163,42 @@ LIST = (
         (field("FORMDROPDOWN", "", LIST), "blue"),
         (run(f"<mc:AlternateContent><mc:Choice><w:drawing>{BOX}</w:drawing></mc:Choice><mc:Fallback>"
              f"<w:pict>{BOX}</w:pict></mc:Fallback></mc:AlternateContent>"), "in the box"),
+        (run("<mc:AlternateContent><mc:Choice><w16se:symEx xmlns:w16se='urn:x'/></mc:Choice><mc:Fallback>"
+             f"{t('😊')}</mc:Fallback></mc:AlternateContent>"), "😊"),
         (run(PICTURE.format("a cat")), "[picture: a cat]"),
         (run(PICTURE.format("")), "[picture]"),
         (run("<w:ruby><w:rt><w:r><w:t>とうきょう</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>東京</w:t></w:r></w:rubyBase>"
              "</w:ruby>") + run(t("に行く。")), "東京に行く。"),
         (f"<w:bdo>{run(t('x'))}</w:bdo>" + run(t(" < 5 & 6")), "x < 5 & 6"),
     ],
-    ids=range(30),
+    ids=range(31),
 )  # fmt: skip
 def test_a_paragraph(inside: str, wanted: str) -> None:
     assert word_text(docx_with(f"<w:p>{inside}</w:p>", links=("https://example.org/a",))) == wanted
+
+
+def test_a_field_without_an_end_hides_no_other_paragraph() -> None:
+    begin = run('<w:fldChar w:fldCharType="begin"/>') + run("<w:instrText>HYPERLINK</w:instrText>")
+    assert word_text(docx_with(f"<w:p>{begin}</w:p>{paragraph('one')}{paragraph('two')}")) == "one\n\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ("<!DOCTYPE html><body><p>Grüße <b>x</b>".encode(), "Grüße x"),
+        ("\ufeff<ul><li>one".encode(), "- one"),
+        (b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n\n--b\nContent-Type: text/html\n"
+         b"Content-Location: a\nContent-Transfer-Encoding: quoted-printable\n\n<p>T=C3=BC\n--b--", "Tü"),
+        (docx("inner"), "inner"),
+        (b"plain: words", "plain: words"),
+    ],
+    ids=["page", "fragment", "mhtml", "docx", "text"],
+)  # fmt: skip
+def test_a_file_in_a_document_is_read(content: bytes, wanted: str) -> None:
+    links = relations(("aFChunk", "part"))
+    body = f"{paragraph('before')}<w:altChunk r:id='r1'/>{paragraph('behind')}"
+    whole = docx(body=body, word__part=content, **{"word___rels__document.xml.rels": links})
+    assert word_text(whole) == f"before\n\n{wanted}\n\nbehind"
 
 
 def test_a_paragraph_whose_end_is_deleted_goes_on() -> None:

@@ -87,6 +87,10 @@ class Package:
     def __contains__(self, part: str) -> bool:
         return part.lower() in self._names
 
+    def content(self, part: str) -> bytes:
+        """Return the bytes of a part, none if there is none."""
+        return self._archive.read(self._names[part.lower()]) if part in self else b""
+
     def root(self, part: str) -> Element:
         """Return the root of a part, an empty element if there is none."""
         try:

@@ -1,5 +1,6 @@
 """The text of a Word document as Markdown, with the numbers, notes and equations that a reader sees."""
 
+import re
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
@@ -13,6 +14,13 @@ HOLDERS = ("w-sdt", "w-sdtContent", "w-customXml", "w-ins", "w-moveTo", "w-smart
 ROW_HOLDERS = ("w-sdt", "w-sdtContent", "w-customXml", "w-ins", "w-moveTo")
 PARTS_OF_NOTES = {"footnote": "footnotes", "endnote": "endnotes", "comment": "comments"}
 MAX_HEADING = 6
+# What tells the kind of a file in a document.
+CHUNKS = (
+    (re.compile(rb"PK\x03\x04"), "office"),
+    (re.compile(rb"[^<]*?^content-type:", re.MULTILINE | re.IGNORECASE), "mail"),
+    (re.compile(rb"[^<]*<(?:!doctype|[a-z]\w*)[\s>/]", re.IGNORECASE), "html"),
+)
+CHUNK_HEAD_BYTES = 4_096
 LIST_INDENT = "  "
 
 
@@ -91,6 +99,8 @@ class _Document:
         for element in self._flat(elements):
             if element.tag == "w-tbl":
                 yield self._table(element, runs), False
+            elif element.tag == "w-altChunk":
+                yield self._chunk(element), False
             elif element.find("w-pPr/w-rPr/w-del") is not None:  # its end is deleted: the next one goes on
                 before += runs.text(element, _style(element))
             else:
@@ -100,7 +110,7 @@ class _Document:
 
     def _flat(self, elements: Iterable[Element]) -> Iterator[Element]:
         for element in elements:
-            if element.tag in ("w-p", "w-tbl"):
+            if element.tag in ("w-p", "w-tbl", "w-altChunk"):
                 yield element
             elif element.tag in HOLDERS:
                 yield from self._flat(element)
@@ -110,6 +120,17 @@ class _Document:
                 holder = Element("w-p")
                 holder.append(element)
                 yield holder
+
+    def _chunk(self, element: Element) -> str:
+        """Return the text of another file that Word shows here, as converters from HTML have it."""
+        found = self._relations.get(element.get("r-id", ""))
+        content = self._package.content(found.target) if found else b""
+        if not content:
+            return ""
+        from .documents import pages_of
+
+        reader = next((reader for mark, reader in CHUNKS if mark.match(content[:CHUNK_HEAD_BYTES])), "text")
+        return "\n\n".join(pages_of(reader, content, 1)[1])
 
     def _paragraph(self, element: Element, runs: Runs, before: str) -> tuple[str, bool]:
         properties, style = element.find("w-pPr"), _style(element)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from .field_text import field_text
 from .office_math import tex_of
 from .ooxml import Relation, is_on, value
 from .symbol_fonts import sign_of, text_in
@@ -32,6 +33,7 @@ SIGNS = {
 }
 RAISED = {"superscript": str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"),
           "subscript": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")}  # fmt: skip
+TELLING = ("w-t", "a-t", "m-t", "c-chart", "dgm-relIds")  # of a choice and what stands in for it
 CHECKED, UNCHECKED = "☒", "☐"
 DESCRIBED = ("wp-docPr", "v-shape")
 # In this order from outside to inside.
@@ -90,6 +92,7 @@ class Runs:
         """Return the text of a paragraph. Fields and comments may go on in the next one."""
         pieces: list[Piece] = []
         self._hidden_style = self._styles.hidden(style)
+        self._fields = [each for each in self._fields if each.is_result]  # others lack their end
         for each in self._fields:
             each.start = 0
         self._comments = dict.fromkeys(self._comments, 0)
@@ -130,7 +133,7 @@ class Runs:
         hidden = self._is_hidden(properties)
         marks = _marks(properties)
         font = _font(properties)
-        for child in run:
+        for child in _shown(run):
             if child.tag == "w-fldChar":
                 self._field(child, pieces)
             elif child.tag == "w-instrText" and self._fields and not self._fields[-1].is_result:
@@ -157,9 +160,6 @@ class Runs:
             pieces.append((self._notes.mark(kind, child.get("id", "")), ()))
         elif tag in ("w-drawing", "w-pict", "w-object"):
             pieces += [(f"\n{text}\n" if boxed else text, ()) for text, boxed in self._pictured(child)]
-        elif tag == "mc-AlternateContent":
-            for each in alternative(child):
-                self._sign(each, pieces, marks)
 
     def _pictured(self, drawing: Element) -> Iterator[tuple[str, bool]]:
         """Return the texts of a drawing, or what its author says of it, and whether they stand in a box."""
@@ -188,6 +188,8 @@ class Runs:
                 pieces.append((ended.form, ()))
             elif ended.is_result and (found := HYPERLINK.match(ended.instruction)):
                 self._link(pieces, ended.start, found[1])
+            elif not ended.is_result and not any(not each.is_result for each in self._fields):
+                pieces.append((field_text(ended.instruction), ()))
 
     def _link(self, pieces: list[Piece], start: int, address: str) -> None:
         words = joined(pieces[start:])
@@ -214,10 +216,15 @@ class Runs:
 
 
 def alternative(element: Element) -> Element:
-    """Return the content for programs of today, or what is there for older ones."""
-    found = element.find("mc-Choice")
-    fallback = element.find("mc-Fallback")
-    return found if found is not None else fallback if fallback is not None else Element("none")
+    """Return the first form that says something: programs of today are offered signs that others lack."""
+    forms = [each for each in element if each.tag in ("mc-Choice", "mc-Fallback")]
+    telling = (form for form in forms if any(each.tag in TELLING for each in form.iter()))
+    return next(telling, forms[0] if forms else Element("none"))
+
+
+def _shown(run: Element) -> Iterator[Element]:
+    for child in run:
+        yield from alternative(child) if child.tag == "mc-AlternateContent" else [child]
 
 
 def joined(pieces: list[Piece]) -> str:

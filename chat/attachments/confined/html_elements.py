@@ -134,6 +134,10 @@ class Body:
         return picture(named) + self.inside(node)
 
     def _media(self, node: Any) -> str:
+        if inside := node.attributes.get("srcdoc"):
+            from .web_page import parsed
+
+            return f"\n\n{Body(self._address).text_of(parsed(inside).root)}\n\n"
         source = next((each for each in node.iter() if each.tag == "source"), node)
         named = [node.attributes.get(name) for name in ("title", "aria-label")] + [
             source.attributes.get("src")

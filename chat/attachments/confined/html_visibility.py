@@ -28,14 +28,15 @@ TEX = 'script[type^="math/tex"]'
 def mark_hidden(tree: Any) -> None:
     """Give the elements that a style sheet inside the page hides the attribute `hidden`.
 
-    Of several rules the last one counts. Those for some media or states (`:hover`) are left aside.
+    Of several rules the last one counts. Those for some media are left aside; the parser finds no element
+    in a state (`:hover`), but those in an order and what is checked.
     """
     if tree.css_first(TEX):  # MathJax 2 has written what its scripts say
         for each in tree.css('[class^="MathJax"]'):
             each.attrs["hidden"] = ""
     sheets = (each.text() for each in tree.css("style") if each.parent.tag != "noscript")
     rules = (rule for sheet in sheets for rule in RULE.finditer(AT_RULE.sub("", COMMENT.sub("", sheet))))
-    for rule in islice((rule for rule in rules if SHOWING.search(rule[2]) and ":" not in rule[1]), MAX_RULES):
+    for rule in islice((rule for rule in rules if SHOWING.search(rule[2])), MAX_RULES):
         try:
             found = tree.css(rule[1].strip())
         except Exception:  # noqa: S112 (a selector that the parser does not know)

@@ -14,23 +14,31 @@ EMPTY_ELEMENT = re.compile(
     rf"<(?!(?:{VOID})\b)([a-z][\w:-]*+)((?:[^<>\"'/]|\"[^<\"]*\"|'[^<']*'|/(?!>))*)/>", re.IGNORECASE
 )
 CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
+# The content of a component, in place of its element's own, as programs save pages.
+SHADOW = re.compile(r"<template(?=\s[^>]{0,300}\bshadowroot(?:mode)?\s*=)", re.IGNORECASE)
 DESCRIPTIONS = 'meta[name="description" i], meta[property="og:description" i]'
 
 
 def html_text(text: str, address: str = "") -> str:
     """Return the text of a page or a fragment. `address` is the page's own, for links that are relative."""
-    from selectolax.lexbor import LexborHTMLParser
-
-    if XHTML.search(text[:2_048]):
-        text = CDATA.sub(_escaped, EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
-    tree = LexborHTMLParser(text)
-    mark_hidden(tree)
+    tree = parsed(text)
     base = tree.css_first("base[href]")
     body = restored(Body((base and base.attributes["href"]) or address).text_of(tree.root))
     title, description = _title(tree), _description(tree)
     if title == body.partition("\n")[0].lstrip("# "):
         title = ""
     return "\n\n".join(part for part in (title, description, body) if part)
+
+
+def parsed(text: str) -> Any:
+    """Return the tree of a page, in which what is not shown is marked."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    if XHTML.search(text[:2_048]):
+        text = CDATA.sub(_escaped, EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
+    tree = LexborHTMLParser(SHADOW.sub("<div", text))
+    mark_hidden(tree)
+    return tree
 
 
 def _title(tree: Any) -> str:

@@ -24,6 +24,9 @@ class ToolCalls:
     Index, id and name together tell the calls apart, because servers treat each of them in a way of their
     own: the index is 0 for all calls, missing, or text; the id is repeated in each fragment, new in each,
     missing, or the same for two calls. `is_cut`: arguments beyond the limit were left out.
+
+    Pieces leave in the order of the calls, each after the arguments of the one before are complete: OpenAI's
+    own client parses a call's arguments where the next call begins.
     """
 
     def __init__(self) -> None:
@@ -32,8 +35,11 @@ class ToolCalls:
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
         self._ids: set[str] = set()
-        self._next_id = ""  # an id that came before its call's name
+        # By index, an id and arguments that came before their call's name.
+        self._early: dict[int | None, tuple[str, list[str]]] = {}
         self._last: _Call | None = None
+        self._turn = 0  # the number of the call whose pieces may leave; those of later ones wait
+        self._waiting: list[_Object] = []
         self._room = MAX_ARGUMENTS_CHARS
 
     def __bool__(self) -> bool:
@@ -53,11 +59,26 @@ class ToolCalls:
         if not isinstance(found, list):
             return []
         pieces = (self._add(each, whole) for each in found if isinstance(each, dict))
-        return [piece for piece in pieces if piece]
+        return self._in_order([piece for piece in pieces if piece])
 
     def flush(self) -> list[_Object]:
         """Return the rest at the end of the reply: a call without arguments has the arguments {}."""
-        return [piece for call in self._calls if (piece := call.flush())]
+        self._waiting += [piece for call in self._calls if (piece := call.flush())]
+        pieces, self._waiting = sorted(self._waiting, key=lambda piece: piece["index"]), []
+        self._turn = len(self._calls)
+        return pieces
+
+    def _in_order(self, pieces: list[_Object]) -> list[_Object]:
+        """Return what may leave now of these pieces and those that wait."""
+        if not pieces:
+            return []
+        first = self._turn
+        while self._turn < len(self._calls) - 1 and self._calls[self._turn].is_complete:
+            self._turn += 1
+        if self._turn > first:
+            pieces, self._waiting = sorted(self._waiting + pieces, key=lambda piece: piece["index"]), []
+        self._waiting += [piece for piece in pieces if piece["index"] > self._turn]
+        return [piece for piece in pieces if piece["index"] <= self._turn]
 
     def _add(self, fragment: _Object, whole: bool) -> _Object | None:
         function = fragment.get("function")
@@ -68,21 +89,36 @@ class ToolCalls:
         index = None if whole else _number(fragment.get("index"))
         call = None if whole else self._find(index, id_, name, arguments)
         if call is None and not name:
-            self._next_id = id_ or self._next_id
+            if not whole:
+                self._hold(index, id_, arguments)
             return None
-        call = call or self._begin(index, id_ or self._next_id, name)
-        self._last, self._next_id = call, ""
+        parts: list[str] = []
+        if call is None:
+            early_id, parts = self._early.pop(index, ("", []))
+            call = self._begin(index, id_ or early_id, name)
+        self._last = call
         if call is None or (name and call.repeats(name, arguments)):
             return None
         if id_:
             self._by_id[id_] = call
-        self._room -= len(arguments)
-        if self._room < 0:
-            self.is_cut, arguments = True, ""
         own = _own_fields(fragment, _USUAL_FIELDS)
-        return call.add(
-            arguments, own, {} if function is fragment else _own_fields(function, _FUNCTION_FIELDS)
-        )
+        own_of_function = {} if function is fragment else _own_fields(function, _FUNCTION_FIELDS)
+        return call.add("".join([*parts, self._fitting(arguments)]), own, own_of_function)
+
+    def _hold(self, index: int | None, id_: str, arguments: str) -> None:
+        """Keep what comes before the name of its call."""
+        if (id_ or arguments) and (index in self._early or len(self._early) < MAX_CALLS):
+            early_id, parts = self._early.get(index, ("", []))
+            parts.append(self._fitting(arguments))
+            self._early[index] = (id_ or early_id, parts)
+
+    def _fitting(self, arguments: str) -> str:
+        """Return the arguments; "" beyond the limit."""
+        self._room -= len(arguments)
+        if self._room >= 0:
+            return arguments
+        self.is_cut = True
+        return ""
 
     def _find(self, index: int | None, id_: str, name: str, arguments: str) -> "_Call | None":
         """Return the call that a fragment continues; None if there is none or it begins one."""

@@ -140,6 +140,27 @@ STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
         ],
         [call("own", "f", '{"a": "}\\"{"}'), call("own", "f", "{}")],
     ),
+    "two without arguments": (
+        [[part("f", "", index=0)], [part("g", "", index=1, id="b"), part("h", "{}", index=2, id="c")]],
+        [call("own", "f", "{}"), call("b", "g", "{}"), call("c", "h", "{}")],
+    ),
+    "backwards in one frame": (
+        [[part("f", "", index=0, id="a"), part("g", "", index=1, id="b")],
+         [part(None, "[1]", index=1), part(None, "[0]", index=0)]],
+        [call("a", "f", "[0]"), call("b", "g", "[1]")],
+    ),
+    "arguments before the name": (
+        [
+            [part(None, '{"city":', index=0, id="a"), part(None, '{"zone":', index=1, id="b")],
+            [part("weather", '"Oslo"}', index=0)],
+            [part("clock", '"CET"}', index=1, id="b")],
+        ],
+        [WEATHER, CLOCK],
+    ),
+    "arguments of a call that never gets a name": (
+        [[part(None, OSLO, index=0, id="a")], [part("clock", CET, index=1, id="b")]],
+        [CLOCK],
+    ),
     "arguments as an object": ([[part("f", {"a": "é"}, index=0, id="a")]], [call("a", "f", '{"a": "é"}')]),
     "the flat shape": (
         [[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "parameters": {}}]],

@@ -66,13 +66,16 @@ class DeltaDecoder:
         """The finish reason; "" while unknown.
 
         Native frames have none, so a reply that used all its `max_tokens` counts as cut off ("length"). So
-        does one whose tool call ends in the middle then.
+        does one whose tool call ends in the middle then, or without any reason.
         """
         if self.is_stopped:
             return STOP
         reason, usage = self._frames.finish_reason, self._frames.usage
         is_used_up = usage is not None and usage.completion_tokens >= self._max_tokens
-        if self._frames.calls.is_cut or (is_used_up and (not reason or self._frames.calls.is_open)):
+        calls = self._frames.calls
+        if calls.is_cut or (is_used_up and (not reason or calls.is_open)):
+            return LENGTH
+        if self.is_done and not reason and calls.is_open:
             return LENGTH
         return reason
 

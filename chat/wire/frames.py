@@ -26,7 +26,8 @@ _scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  
 _Object = dict[str, Any]
 _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
-_RARE_FIELDS = {"error", "errors", "success", "internalCode", "chunks", *FRAME_FIELDS}
+_RARE_FIELDS = {"error", "errors", "success", "internalCode", "base_resp", "chunks", *FRAME_FIELDS}
+_NO_ERRORS = ("", "ok", "success", "succeeded")  # codes of servers that name one in each frame
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
 _REASONING_NAMES = {*REASONING_NAMES}
 
@@ -186,6 +187,8 @@ class FrameReader:
             is_total = frame.get("choices") is None or "message" in choice
             (self._usage.add_total if is_total else self._usage.add_chunk)(usage)
             self.is_last = self.is_last or (self.is_settled and not says)
+        elif frame and not (says or reason or "choices" in frame or "response" in frame):
+            self.skipped += 1  # of no known shape
         if frame.get("done") is True:  # in Ollama's own shape
             self.done = True
 
@@ -209,8 +212,8 @@ class FrameReader:
 
     def _first(self, choices: object) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return (the first choice, its delta or message); empty objects if missing or of another reply."""
-        choice = choices[0] if isinstance(choices, list) else None
-        if not isinstance(choice, dict) or choice.get("index"):
+        choice, *others = choices if isinstance(choices, list) else [None]
+        if not isinstance(choice, dict) or choice.get("index") not in (None, 0, "0"):
             return _NOTHING, _NOTHING
         if "delta" in choice:
             message = choice["delta"]
@@ -220,7 +223,10 @@ class FrameReader:
                 message = None
         if choice.get("error"):
             raise FrameError(choice)
-        return choice, message if isinstance(message, dict) else _NOTHING
+        message = message if isinstance(message, dict) else _NOTHING
+        if others and not (self.calls or message.get("tool_calls")):
+            message = _with_calls(message, others)
+        return choice, message
 
     def _read_rare_fields(self, delta: Delta, frame: _Object) -> None:
         """Read the passages and sources beside the choices; some servers repeat these in each frame."""
@@ -245,6 +251,15 @@ class FrameReader:
         return reason
 
 
+def _with_calls(message: Mapping[str, Any], others: list[Any]) -> Mapping[str, Any]:
+    """Return the message with the tool calls of another choice, where Copilot puts those of Claude."""
+    for other in others:
+        called = other.get("message") if isinstance(other, dict) else None
+        if isinstance(called, dict) and called.get("tool_calls"):
+            return {**message, "tool_calls": called["tool_calls"]}
+    return message
+
+
 def _native_message(frame: _Object) -> Mapping[str, Any]:
     """Return the message of a frame without choices. Raises FrameError for an error of another form."""
     if "response" in frame and not frame.get("tool_calls") and _REASONING_NAMES.isdisjoint(frame):
@@ -254,7 +269,7 @@ def _native_message(frame: _Object) -> Mapping[str, Any]:
         return message
     if "response" not in frame and "choices" not in frame:
         code = frame.get("code") or frame.get("status_code")
-        if frame.get("object") == "error" or (message and isinstance(code, int) and code >= 400):
+        if frame.get("object") == "error" or (message and _is_error_code(code)):
             raise FrameError(frame)
     return {name: frame[name] for name in ("tool_calls", *REASONING_NAMES) if name in frame}
 
@@ -263,6 +278,16 @@ def _raise_if_error(frame: _Object) -> None:
     """Raise FrameError if the frame has any of the forms of an error in Cloudflare's services."""
     if frame.get("errors") or frame.get("error") or frame.get("success") is False or "internalCode" in frame:
         raise FrameError(frame)
+    outcome = frame.get("base_resp")  # MiniMax's
+    if isinstance(outcome, dict) and outcome.get("status_code"):
+        raise FrameError(frame)
+
+
+def _is_error_code(code: object) -> bool:
+    """Return True for an HTTP status or a word: DashScope writes `DataInspectionFailed`."""
+    if isinstance(code, str) and not code.isdecimal():
+        return code.lower() not in _NO_ERRORS
+    return isinstance(code, int | str) and int(str(code)[:9]) >= 400
 
 
 def _json_or_text(data: str) -> object:

@@ -65,6 +65,8 @@ def test_an_error_beside_such_a_reason_says_more():
         ("tool_calls", '{"a": "b"}', 100, "tool_calls"),
         ("length", '{"a": "b', 50, "length"),
         (None, '{"a": "b"}', 100, "length"),
+        (None, '{"a": "b', 50, "length"),
+        (None, '{"a": "b"}', 50, ""),
     ],
 )
 def test_a_tool_call_is_cut_where_its_tokens_are_used_up(reason, arguments, used, expected):

@@ -185,6 +185,30 @@ class TestWholeAnswers:
 def test_only_the_first_choice_becomes_text():
     second = {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}
     assert read(frames(chunk("yes"), second)) == Reply("yes")
+    first = {"choices": [{"index": "0", "delta": {"content": "yes"}, "finish_reason": None}]}
+    assert read(frames(first)) == Reply("yes")
+
+
+def test_a_second_choice_may_hold_the_tool_calls_of_the_first():
+    """Copilot sends what Claude says and what it calls as two choices."""
+    calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    reply = message("tool_calls", content="Let me look.")
+    reply["choices"] += [{"index": 1, "message": {"content": None, "tool_calls": calls}}]
+    assert read_both_ways(body(reply)) == Reply("Let me look.", "", "tool_calls", tool_calls=calls)
+    own = message("tool_calls", tool_calls=calls)
+    own["choices"] += own["choices"]
+    assert read_both_ways(body(own)).tool_calls == calls
+
+
+@pytest.mark.parametrize(
+    "frame", [{"code": 0, "data": {"a": 1}}, {"code": "Success", "message": "ok"}, {"detail": "Not Found"}]
+)
+def test_a_frame_of_no_known_shape_is_skipped(frame):
+    for stream in (body(frame), frames(frame)):
+        decoder = DeltaDecoder(inline_reasoning=False, max_tokens=9)
+        assert (decoder.decode(stream), decoder.decode(None)) == (None, None)
+        assert (decoder.failure, decoder.skipped, decoder.is_empty) == (None, 1, True)
+    assert read(frames(chunk("Hi"), {**ended("stop"), "base_resp": {"status_code": 0}})).text == "Hi"
 
 
 FRAMES = frames(chunk("Hi"), chunk(" you"), ended("stop"))
@@ -242,6 +266,9 @@ def test_lines_of_one_value_are_one_value():
         b'event: chunk\ndata: {"error": {"message": "slow down"}}\n\n',
         b'data: {"object": "error", "message": "slow down", "code": 40001}\n\n',
         b'data: {"code": 429, "message": "slow down"}\n\n',
+        b'data: {"code": "429", "message": "slow down"}\n\n',
+        b'data: {"code": "Throttling", "message": "slow down", "request_id": "r"}\n\n',
+        b'data: {"choices": null, "base_resp": {"status_code": 1002, "status_msg": "slow down"}}\n\n',
         b'data: {"choices": [{"index": 0, "delta": {}, "error": {"message": "slow down"}}]}\n\n',
         b'data: {"choices": [], "error": {"message": "slow down"}}\n\n',
         b": ping\n\n" + body({"error": "slow down"}) + b"\n\n",

@@ -11,8 +11,10 @@ MAX_ENVELOPE_DEPTH = 8  # levels of an error envelope that are searched
 MAX_ENTRIES = 50
 CODE_FIELDS = ("internalCode", "code", "type", "status", "error_type", "__type", "reason")
 STATUS_FIELDS = ("httpCode", "status_code", "statusCode")
-TEXT_FIELDS = ("message", "Message", "msg", "error_msg", "error_message", "detail", "title")
-NESTED_FIELDS = ("errors", "error", "error_chain", "detail", "details", "innererror", "metadata", "raw")
+TEXT_FIELDS = ("message", "Message", "msg", "error_msg", "error_message", "detail", "title", "status_msg")
+NESTED_FIELDS = (
+    "errors", "error", "error_chain", "detail", "details", "innererror", "metadata", "raw", "base_resp",
+)  # fmt: skip
 # "Please try again in 1.5s", "retry after 20 seconds", "retryDelay": "34.07s"
 WAIT_IN_TEXT = re.compile(
     r"(?:try again|retry) (?:in|after) ([0-9hms.]{1,20}(?: ?(?:ms|s|seconds?|minutes?))?)", re.I

@@ -109,25 +109,29 @@ KIND_OF_VAGUE_WORD = _by_word(VAGUE_WORDS_OF_KIND)
 TEXTS_OF_KIND = {
     ErrorKind.QUOTA: (r"\A.{0,270}?daily free allocation",),  # not where a long request is quoted
     ErrorKind.TOO_LONG: (
-        r"max(?:imum)? context|context[ _-]?(?:length|window|size|limit)|configured context",
+        r"max(?:imum)? context|context[ _-]?(?:length|window|size|limit|shift)|configured context",
         r"max_(?:completion_)?tokens is too large|max_new_tokens`? must be|max_seq_len|range of input length",
-        r"(?:prompt|input|request|messages?|sequence|conversation) (?:is |are )?too (?:long|large)",
+        r"(?:prompt|input|request|messages?|sequence|conversation)(?: \([^)]{1,60}\))? (?:is |are )?too"
+        r" (?:long|large)|expected maxLength|longer than the (?:maximum )?model|prompt has [\d,]+ tokens",
         r"messages\[\d+\]\.content\W{0,5}string too long|shorten your (?:prompt|input|message)",
         r"\btokens?\b(?! per).{0,60}? exceeds? (?:the )?(?:max|context|model)",
-        r"supports at most [\d,]+ (?:\w+ )?tokens",
+        r"supports at most [\d,]+ (?:\w+ )?tokens|\btokens?\b.{0,60}? only supports up to",
+        r"(?:input|prompt) length [\d,]+ exceeds",
         r"max(?:imum)? (?:prompt|input|allowed input|number of (?:input )?tokens(?! per)|sequence)",
-        r"input tokens? (?:count )?.{0,40}exceeds?|tokens in request more|prompt exceeds max|超长",
-        r"exceeds? the (?:token |configured |maximum )?limit of [\d,]+\b(?! *(?:requests|calls|tokens per))",
-        r"reduce the length of|reduce your prompt|too many (?:input )?tokens(?! per)|less than [\d,]+ tokens",
-        r"token limit exceeded|exceeded model token|current length is|too large for model",
+        r"input tokens? (?:count )?.{0,40}exceeds?|tokens in request more|prompt exceeds max|超长|过长",
+        r"exceeds? the (?:\w+ )?limit of [\d,]{4,}\b(?! *(?:requests|calls|tokens per))",
+        r"reduce the length of|reduce your prompt|too many (?:input )?tokens(?! per|, please wait)",
+        r"less than [\d,]+ tokens|token limit exceeded|exceeded model token|current length is",
+        r"too large for model",
     ),
     ErrorKind.THROTTLED: (
-        r"rate.?limit|too many requests|please slow down|速率限制",
+        r"rate.?limit|too many requests|too many tokens|please slow down|速率限制|并发数|请求过多",
         r"(?:tokens|requests|images) per (?:second|min|hour|day)",
     ),
     ErrorKind.CREDITS: (
-        r"exceeded your (?:current )?quota|credit balance|(?:more|out of|no|enough) credits|余额不足",
+        r"exceeded your (?:current )?quota|credit balance|(?:more|out of|no|enough) credits(?! were)",
         r"insufficient.{0,20}(?:balance|credit|funds|quota)|spend(?:ing)? (?:limit|cap)|payment required",
+        r"余额不足",
         r"(?:key|usage|credit|monthly|budget) limits? (?:exceeded|reached)",
         r"reached your .{0,40}(?:usage|spend) limit",
         r"quota (?:is not enough|exhausted|used up|has been)|no quota left|free tier .{0,40}exhausted|额度",
@@ -135,10 +139,12 @@ TEXTS_OF_KIND = {
     ),
     ErrorKind.AUTH: (
         r"(?:invalid|incorrect|missing|expired) api.?key|api.?key (?:not valid|is invalid|expired)",
-        r"no auth credentials",
+        r"no auth credentials|security token included",
     ),
+    ErrorKind.NOT_PERMITTED: (r"location is not supported|country, region,? or territory",),
     ErrorKind.UNKNOWN_MODEL: (
         r"\bmodels?\b.{0,200}?(?:deprecated|decommissioned|does not exist|doesn't exist|not found)",
+        r"model not exist|model identifier is invalid|模型不存在",
         r"not a valid model|no such model|(?:unknown|invalid) model\b(?! [pi])|no endpoints found for",
         r"\bmodel\W+\S{1,200} (?:is not (?:supported|available)|has been removed)",
     ),
@@ -151,7 +157,8 @@ TEXTS_OF_KIND = {
     ),
     ErrorKind.BUSY: (
         r"overloaded|(?:over|at|no|maximum) capacity|capacity (?:temporarily )?(?:exceeded|reached)",
-        r"is (?:currently |too )?busy|not ready yet|high (?:demand|load|traffic)|currently loading",
+        r"is (?:currently |too )?busy|server busy|not ready yet|high (?:demand|load|traffic)",
+        r"currently loading",
         r"no (?:available|healthy) (?:worker|upstream|replica|server)s?",
     ),
 }  # fmt: skip

@@ -106,6 +106,16 @@ TOO_LONG_BODIES = {
     ),
     "z.ai": {"error": {"code": "1261", "message": "Prompt exceeds max length"}},
     "FastAPI": {"detail": "The prompt is too long for this model"},
+    "Replicate": {"detail": "Input prompt (9000 tokens) is too long and exceeds limit of 8192"},
+    "llama.cpp without shift": said("context shift is disabled", code=400),
+    "Bedrock's schema": {"message": "Malformed input request: #: expected maxLength: 51200, actual: 60000"},
+    "Vertex": said("the input token count is 1200000 but the model only supports up to 1048576."),
+    "Cohere's size": {"message": "size limit exceeded: prompt has 9000 tokens, but the limit is 8192"},
+    "NVIDIA": said("Input length 9000 exceeds the maximum allowed length 8192"),
+    "vLLM's older words": said(
+        "The decoder prompt (length 9000) is longer than the maximum model length of 8192."
+    ),
+    "Zhipu": {"error": {"code": "1210", "message": "输入内容过长"}},
 }
 
 
@@ -360,6 +370,16 @@ OTHER_BODIES: list[tuple[int, Any, ErrorKind]] = [
     (400, {"error": {"message": "This model does not support the parameter temperature"}}, INVALID),
     (400, {"error": {"message": "the model does not support tools"}}, INVALID),
     (400, {"error": {"message": "tool call 'x' not found"}}, INVALID),
+    (400, said("The value of the temperature exceeds the limit of 2"), INVALID),
+    (400, {"message": "Too many tokens, please wait before trying again."}, THROTTLED),
+    (403, said('Your input was flagged for "violence". No credits were charged.', code=403), BLOCKED),
+    (503, {"error": "server busy, please try again.  maximum pending requests exceeded"}, BUSY),
+    (400, said("Model Not Exist", type="invalid_request_error"), UNKNOWN_MODEL),
+    (400, {"message": "The provided model identifier is invalid."}, UNKNOWN_MODEL),
+    (400, [said("User location is not supported for the API use.", code=400)], NOT_PERMITTED),
+    (403, {"message": "The security token included in the request is invalid."}, AUTH),
+    (200, {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, CREDITS),
+    (200, {"code": "DataInspectionFailed", "message": "Output data may contain it."}, BLOCKED),
     (500, {"detail": "Internal Server Error"}, UNAVAILABLE),
     (502, {"error": {"message": "Provider returned error", "code": 502}}, UNAVAILABLE),
 ]

@@ -7,6 +7,13 @@ from typing import Protocol
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+ERAS = (
+    (datetime(2019, 5, 1), "令和", "R"),
+    (datetime(1989, 1, 8), "平成", "H"),
+    (datetime(1926, 12, 25), "昭和", "S"),
+    (datetime(1912, 7, 30), "大正", "T"),
+    (datetime(1868, 1, 25), "明治", "M"),
+)
 SECONDS = {"h": 3_600, "m": 60, "s": 1}
 DAY_SECONDS = 86_400
 FIRST_DAY, FIRST_DAY_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
@@ -23,6 +30,9 @@ class _Token(Protocol):
 
 
 def is_date(tokens: Sequence[_Token]) -> bool:
+    eras = {each.text[0].lower() for each in tokens if each.kind == "era"}
+    if ("a" in eras or {"e", "g"} <= eras) and not any(each.text in ("0", "#", "?") for each in tokens):
+        return True
     return any(
         each.kind == "elapsed" or (each.kind == "code" and each.text[0] in "yYmMdDhHsS") for each in tokens
     )
@@ -43,11 +53,14 @@ def dated(number: float, tokens: Sequence[_Token], is_1904: bool) -> str:
     if not is_duration and not 0 <= number < LAST_SERIAL:
         return str(number)
     when = moment(seconds / DAY_SECONDS, is_1904) if not is_duration else FIRST_DAY
+    has_era = any(each.kind == "era" and each.text[0] in "gG" for each in tokens)
     in_halves = any(each.text in ("AM/PM", "A/P") for each in tokens)
     found = "-" if number < 0 else ""
     for index, token in enumerate(tokens):
         if token.kind == "text":
             found += token.text
+        elif token.kind == "era":
+            found += _in_era(token.text.lower(), when, has_era)
         elif token.kind == "elapsed":
             found += f"{int(seconds) // SECONDS[token.text[0]]:0{len(token.text)}}"
         elif token.text == ".":
@@ -77,6 +90,16 @@ def _part(code: str, when: datetime, seconds: float, in_halves: bool, is_minute:
     if code[0] == "h" and in_halves:
         number = (number + 11) % 12 + 1
     return str(number).zfill(min(len(code), 2))
+
+
+def _in_era(code: str, when: datetime, has_era: bool) -> str:
+    """Return the Japanese era (g), its year (e; the usual one where no era stands), or the weekday (a)."""
+    if code[0] == "a":
+        return _name(DAYS[when.weekday()], code)
+    first, name, letter = next((each for each in ERAS if when >= each[0]), (datetime(1, 1, 1), "", ""))
+    if code[0] == "g":
+        return letter if len(code) == 1 else name[: len(code) - 1]
+    return str(when.year - first.year + 1 if has_era else when.year).zfill(len(code))
 
 
 def _name(name: str, code: str) -> str:

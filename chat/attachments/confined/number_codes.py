@@ -23,7 +23,7 @@ BUILT_IN |= dict.fromkeys((32, 33, 34, 35), "h:mm:ss")
 TOKEN = re.compile(
     r'"(?P<text>[^"]*)"?|\\(?P<escaped>.)|[_*].|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<bracket>[^\]]*)\]'
     r"|(?P<general>General)|(?P<exponent>[Ee][+-])|(?P<code>AM/PM|A/P|[yY]+|[mM]+|[dD]+|[hH]+|[sS]+|[0#?.,%/@])"
-    r"|(?P<other>.)",
+    r"|(?P<era>[gG]{1,3}|[eE]{1,2}|[aA]{3,4})|(?P<other>.)",
     re.DOTALL,
 )
 CONDITION = re.compile(r"([<>=]{1,2})(-?[\d.]+)")
@@ -34,7 +34,7 @@ SIGNIFICANT_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A part of a format. `kind`: "text", "code", "elapsed" or "general"."""
+    """A part of a format. `kind`: "text", "code", "elapsed", "general" or "era" (of Japanese dates)."""
 
     kind: str
     text: str
@@ -84,7 +84,7 @@ def parsed(code: str) -> tuple[Section, ...]:
             tokens.append(Token("elapsed", text.lower()))
         elif kind == "bracket" and (limit := CONDITION.fullmatch(text)):
             condition = limit[1], float(limit[2])
-        elif kind in ("code", "general"):
+        elif kind in ("code", "era", "general"):
             tokens.append(Token(kind, text))
         elif kind == "exponent":
             tokens.append(Token("code", text.upper()))

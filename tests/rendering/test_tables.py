@@ -42,6 +42,33 @@ def test_a_pipe_in_code_or_an_equation_divides_nothing(row, expected):
     assert cells(f"{row}\n") == [expected]
 
 
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("| P(A|B) = P(B|A)P(A)/P(B) | Bayes |", ["P(A|B) = P(B|A)P(A)/P(B)", "Bayes"]),
+        ("| (a|b)+ | either |", ["(a|b)+", "either"]),
+        ("| ls | grep x | counts |", ["ls", "grep x | counts"]),
+        ("|a|b|c|", ["a", "b|c"]),
+        ("x | y | z", ["x", "y | z"]),
+        ("| 1|2 | 3|4 | 5 | 6 |", ["1|2", "3|4 | 5 | 6"]),
+        ("| 1 | 2 | 3", ["1", "2 | 3"]),
+        ("| 1 \\| 2 | 3 | `4|5` |", ["1 | 2", "3 | 4|5"]),
+        ("| a || b |", ["a", "| b"]),
+        ("| 1 | 2 |", ["1", "2"]),
+        ("| 1 |", ["1"]),
+    ],
+)
+def test_a_row_with_more_cells_than_columns_loses_none(row, expected):
+    assert cells(f"{row}\n") == [expected]
+
+
+def test_a_table_of_one_column_and_one_in_a_quotation_lose_none():
+    assert "<td>1 | 2</td>" in render("| a |\n|---|\n| 1 | 2 |")[0]
+    assert "<td>2 | 3</td>" in render("> | a | b |\n> |---|---|\n> | 1 | 2 | 3 |")[0]
+    assert "<td>2 | 3</td>" in render("- x\n\n  | a | b |\n  |---|---|\n  | 1 | 2 | 3 |")[0]
+    assert "a|b|c" in render("| a | b |\n|---|---|\n| 1 | 2 |\n\na|b|c")[1]
+
+
 def test_a_pipe_in_code_divides_no_head_and_no_other_text():
     assert "<code" in render("| `a|b` | c |\n|---|---|\n| d | e |")[0].partition("</thead>")[0]
     assert render("`a|b` and `c`") == [

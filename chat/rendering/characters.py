@@ -16,14 +16,16 @@ JOINER = (
     "\U0010fffd"  # inserted: a letter between a mark and the punctuation beside it, or before a line break
 )
 TILDE = "\U0010fffc"  # instead of a tilde that strikes nothing
-PIPE = "\U0010fffb"  # instead of a pipe in code, which divides no cell of a table
+PIPE = "\U0010fffb"  # instead of a pipe that divides no cell of a table
+STAR = "\U0010fffa"  # instead of a star that is a sign of multiplication
 EMBEDDINGS = "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # legitimate in prose; in code they can disguise it
 
 _PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421"}
 _HIDDEN = re.compile(  # all control characters except tab, line feed and carriage return
     f"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff{OVERRIDES}{RESERVED[0]}-\U0010ffff]"
 )
-_STAND_INS = {ord(JOINER): None, ord(TILDE): "~", ord(PIPE): "|"}
+_STAND_INS = {ord(JOINER): None, ord(TILDE): "~", ord(PIPE): "|", ord(STAR): "*"}
+_STAND_IN = re.compile(f"[{''.join(map(chr, _STAND_INS))}]")
 _IN_CODE = dict.fromkeys(map(ord, EMBEDDINGS), REPLACEMENT)
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -41,7 +43,7 @@ def _replace(found: re.Match[str]) -> str:
 
 def restored(text: str) -> str:
     """Return a text of the parser with what the stand-ins stand for."""
-    if text.isascii() or not (JOINER in text or TILDE in text or PIPE in text):
+    if text.isascii() or not _STAND_IN.search(text):
         return text
     return text.replace(f"{JOINER}\n", "").translate(_STAND_INS)
 

@@ -2,15 +2,18 @@
 
 A mark beside Chinese, Japanese or Korean opens and closes whatever punctuation stands at its other side:
 https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md. An open mark closes before a
-letter as well, as in “**Note:**the rest”. One tilde strikes nothing.
+letter as well, as in “**Note:**the rest”. One tilde strikes nothing, and signs of multiplication and powers
+between digits emphasise nothing.
 """
 
 import re
 import unicodedata
 
-from .characters import JOINER, TILDE
+from .characters import JOINER, STAR, TILDE
 
 _SINGLE_TILDE = re.compile(r"(?<![~\\])~(?!~)")
+# “2*3*4”, and “2**3 = 8 and 2**4 = 16”; but “3.14**159**26” emphasises digits.
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)(?:\*(?=\d)|\*\*(?P<power>\d[^*\n]{0,200})(?<=\d)\*\*(?=\d))")
 _RUN = re.compile(r"\n|\*+|~~+")
 # What a source must contain to be changed: a mark between punctuation and a letter; in ASCII, in this order.
 _BEFORE_WORD = re.compile(r"[*~](?<=[^\w\s*~\\][*~])[*~]*\w")
@@ -33,6 +36,7 @@ def amended(source: str) -> str:
         source = _SINGLE_TILDE.sub(TILDE, source)
     if "*" not in source and "~~" not in source:
         return source
+    source = _BETWEEN_DIGITS.sub(_product, source)
     if not (_BEFORE_WORD if source.isascii() else _BESIDE_WORD).search(source):
         return source
     out: list[str] = []
@@ -47,6 +51,11 @@ def amended(source: str) -> str:
             out += [source[done:at], JOINER]
             done = at
     return "".join([*out, source[done:]]) if out else source
+
+
+def _product(found: re.Match[str]) -> str:
+    is_meant = found["power"] and " " not in found["power"]
+    return found[0] if is_meant else found[0].replace("*", STAR)
 
 
 def _place_of_joiner(source: str, match: re.Match[str], opened: dict[str, bool]) -> int | None:

@@ -35,6 +35,7 @@ def shown(text: str) -> str:
         ("*“Well,”*he; **50%**off", "{“Well,”}he; {50%}off"),
         ("**Größe:**ja, **été !**oui", "{Größe:}ja, {été !}oui"),
         ("***so:***then", "{{so:}}then"),
+        ("3.14**159**26 and *2*", "3.14{159}26 and {2}"),
     ],
 )
 def test_emphasis_that_is_meant_is_seen(text, expected):
@@ -46,6 +47,8 @@ def test_emphasis_that_is_meant_is_seen(text, expected):
     [
         "x *(y+z)*w",
         "2**(n-1) and 3**(n)",
+        "2*3*4 = 24, 1024*768*3 and `5*6*7`",
+        "2**3 = 8, 2**4 = 16 and 2**5 = 32",
         "**(**foo)",
         "snake__(x)__y",
         "`这**“重点”**内`",

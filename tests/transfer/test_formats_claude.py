@@ -69,6 +69,13 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
         ([artifact("create", type="application/vnd.ant.react", content="a")], "```jsx\na\n```", ""),
         ([text("<antThinking>Hm.</antThinking>a")], "a", "Hm."),
         ([text('<antArtifact identifier="i" type="text/markdown">cut off')], "cut off", ""),
+        ([use("x"), {**result("x"), "content": text("one")}, text("a")], "a", "**x**\n\n```\none\n```"),
+        (
+            [use("str_replace_based_edit_tool", command="insert", path="/a", insert_text="new")],
+            "",
+            '**str_replace_based_edit_tool**\n\n```json\n{\n  "command": "insert",\n  "path": "/a",\n'
+            '  "insert_text": "new"\n}\n```',
+        ),
     ],
 )
 def test_a_block_is_kept_as(blocks: list[Any], shown: str, thoughts: str) -> None:

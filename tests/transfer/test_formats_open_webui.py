@@ -37,6 +37,9 @@ RAN = element("code_interpreter", "```python\n1+1\n```", output={"stdout": "2\n"
         (element("code_interpreter", "`x`", output={}), "`x`\n\n```\n{}\n```", ""),
         (element("code_interpreter", "```html\n</details>\n```"), "```html\n</details>\n```", ""),
         (element("brand_new", "Words &amp; more"), "**Summary**\n\nWords & more", ""),
+        (f"```html\n{CALL}\n```\nYes.", f"```html\n{CALL}\n```\nYes.", ""),
+        (f"The tag `{CALL}` calls.", f"The tag `{CALL}` calls.", ""),
+        (f"```\nx\n```\n{CALL}\nYes.", "```\nx\n```\n\nYes.", CALLED),
         ("<details><summary>S</summary>own</details>", "<details><summary>S</summary>own</details>", ""),
         ('<details type="reasoning" done="false">\ncut', '<details type="reasoning" done="false">\ncut', ""),
         (f"{element('reasoning', 'a')}\nb\n{element('reasoning', 'c')}\nd", "b\n\nd", "a\n\nc"),
@@ -164,6 +167,8 @@ def test_what_was_said_about_a_reply_is_kept() -> None:
 
 def test_the_oldest_exports_are_lists() -> None:
     listed = [{"role": "user", "content": "Well?"}, {"role": "assistant", "content": "Yes."}]
-    found = conversation_of({"chat": {"title": "T", "models": ["m"], "messages": listed}})
-    assert [(each.parent, each.text) for each in found.messages] == [(None, "Well?"), ("0", "Yes.")]
+    chat = {"title": "T", "models": ["m"], "messages": listed}
+    for history in ({}, {"messages": {}}):
+        found = conversation_of({"chat": chat | {"history": history}})
+        assert [(each.parent, each.text) for each in found.messages] == [(None, "Well?"), ("0", "Yes.")]
     assert (texts(found), sources(last(found))) == (["Well?", "Yes."], [])

@@ -148,11 +148,13 @@ class _Blocks:
         self._draft.think(foreign.text(block.get("thinking")) or "\n\n".join(summaries))
 
     def call(self, block: Raw) -> None:
+        """Keep what a call shows; one that shows nothing, such as of a view, is kept with the reasoning."""
         name, sent = foreign.text(block.get("name")), block.get("input")
-        if not isinstance(sent, dict) or name not in TOOLS:
-            self._draft.call(name, sent)
-        else:
+        before = self._draft.texts
+        if isinstance(sent, dict) and name in TOOLS:
             TOOLS[name](self, sent)
+        if self._draft.texts == before:
+            self._draft.call(name, sent)
 
     def artifact(self, sent: Raw) -> None:
         """Show a document as a call leaves it: created, with a part replaced, or written anew."""
@@ -195,8 +197,7 @@ class _Blocks:
         """Keep what a tool returned: sources, the output of code, and with the reasoning anything else."""
         name = foreign.text(block.get("name"))
         returned = block.get("content")
-        parts = foreign.records(returned)
-        for part in parts:
+        for part in foreign.records([returned] if isinstance(returned, dict) else returned):
             kind = foreign.text(part.get("type"))
             if kind == "knowledge" or part.get("url"):
                 url, title = foreign.text(part.get("url")), foreign.text(part.get("title"))

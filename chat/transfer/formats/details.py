@@ -8,7 +8,7 @@ from typing import Any
 from . import foreign
 from .drafts import Draft
 
-OPENING = re.compile(r'<details\s+type="([\w:-]{1,60})"([^<>]*)>')
+OPENING = re.compile(r'(?:^[ \t]*|(?<=</details>))<details\s+type="([\w:-]{1,60})"([^<>]*)>', re.MULTILINE)
 CLOSING = "</details>"
 SUMMARY = re.compile(r"\s*<summary>([^<]{0,500})</summary>")
 ATTRIBUTE = re.compile(r'([\w-]{1,60})="([^"]*)"')
@@ -17,13 +17,13 @@ PRINTED = ("stdout", "stderr", "logs", "output", "result", "error")
 
 
 def has_elements(content: str) -> bool:
-    return OPENING.search(content) is not None
+    return _opening(content, 0) is not None
 
 
 def read(content: str, draft: Draft) -> None:
     """Add a reply's text to the draft, with what its elements hold at their places."""
     done = 0  # end of the part that is processed; copying the rest for each element would take quadratic time
-    while found := OPENING.search(content, done):
+    while found := _opening(content, done):
         end = _end(content, found.end())
         if end < 0:
             break
@@ -32,6 +32,17 @@ def read(content: str, draft: Draft) -> None:
         ELEMENTS.get(found[1], _other)(draft, attributes, content[found.end() : end])
         done = end + len(CLOSING)
     draft.add(content[done:].strip("\n") if done else content)
+
+
+def _opening(content: str, start: int) -> re.Match[str] | None:
+    """Return the next element, which begins a line that is not in a code block of the reply."""
+    is_code, looked = False, start
+    for found in OPENING.finditer(content, start):
+        is_code ^= len(FENCE.findall(content, looked, found.start())) % 2 == 1
+        if not is_code:
+            return found
+        looked = found.start()
+    return None
 
 
 def _end(content: str, start: int) -> int:

@@ -154,6 +154,10 @@ class Draft:
         return "\n\n".join(pictures.take_out(thought)[0] for thought in self._thoughts)
 
     @property
+    def texts(self) -> int:
+        return len(self._texts)
+
+    @property
     def has_text(self) -> bool:
         return bool(self._texts)
 

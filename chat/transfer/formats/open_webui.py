@@ -74,9 +74,9 @@ def _history(value: Raw) -> Raw:
 
 
 def _messages(value: Raw) -> list[tuple[str, Raw]]:
-    """Return the messages by their ids. The oldest exports have no tree, only a list."""
+    """Return the messages by their ids. The oldest exports have no tree, or an empty one, and a list."""
     found = _history(value).get("messages")
-    if isinstance(found, dict):
+    if isinstance(found, dict) and found:
         return [(foreign.text(key), foreign.record(raw)) for key, raw in found.items()]
     listed = foreign.records(_chat(value).get("messages")) if "models" in _chat(value) else []
     chain: list[tuple[str, Raw]] = []

@@ -10,8 +10,11 @@ MAX_QUERY_CHARS = 300  # of a typed search; the rest is ignored
 MAX_QUERY_TERMS = 16
 MIN_PREFIX_CHARS = 2
 QUERY_QUOTES = str.maketrans("“”„«»", '"""""')  # typographic quotation marks, which phones insert
-# A minus excludes a word or a phrase. Before a number, one letter or another dash it is part of the word.
-TOKEN = re.compile(r'(?P<minus>-(?="|[^\W\d_]\w))?(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))')
+# A minus excludes a word or a phrase. Before a number, one letter or another dash it is part of the word;
+# names such as C++, .NET and @ann are words.
+TOKEN = re.compile(
+    r'(?P<minus>-(?="|[.@#]?[^\W\d_]\w|[^\W\d_][+#]))?(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))'
+)
 OPERATOR = re.compile(r"(model|before|after|in|is):(.+)", re.IGNORECASE)
 DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
 

@@ -56,6 +56,8 @@ TEXTS = (
         ("templates -dry", set()),
         ("templates -fox", {7, 8}),
         ("-fox", set()),
+        ("templates -c++", {8}),
+        ("django -.net", set()),
         ("c++", {7}),
         ("c", {7, 8}),
         ("c+", {7}),

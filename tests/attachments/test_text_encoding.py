@@ -88,6 +88,19 @@ def test_what_is_uncertain_is_never_guessed_wrongly(text: str, encoding: str) ->
     assert right_or_refused(text.encode(encoding, "ignore"), text.encode(encoding, "ignore").decode(encoding))
 
 
+@pytest.mark.parametrize(("encoding", "text"), [("cp1252", GERMAN), ("cp1250", POLISH), ("cp1252", ENGLISH)])
+@pytest.mark.parametrize("line", ["Größe: fünf\n", "Łódź; żółw\n", "Ørsted"])
+def test_lines_of_utf8_in_an_older_text(encoding: str, text: str, line: str) -> None:
+    assert decoded((text * 3).encode(encoding) + line.encode()) == text * 3 + line
+    assert decoded(line.encode() + b"\n" + (text * 3).encode(encoding)) == f"{line}\n{text * 3}"
+
+
+@pytest.mark.parametrize(("encoding", "text"), [("gb18030", "脙露\n"), ("cp1251", "Гі\n")])
+def test_other_lines_that_could_be_utf8(encoding: str, text: str) -> None:
+    whole = {"gb18030": CHINESE, "cp1251": RUSSIAN}[encoding] * 3 + text
+    assert right_or_refused(whole.encode(encoding), whole)
+
+
 GREEK_NAMES = "ΟΝΟΜΑ;ΠΟΛΗ\nΓΙΩΡΓΟΣ;ΑΘΗΝΑ\nΕΛΕΝΗ;ΘΕΣΣΑΛΟΝΙΚΗ\n"
 RUSSIAN_NAMES = "ФАМИЛИЯ;ИМЯ\nИВАНОВ;ИВАН\nПЕТРОВА;АННА\n"
 CAPITALS = {

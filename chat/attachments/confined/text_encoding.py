@@ -40,6 +40,8 @@ WIDER = {
 CHARSET = re.compile(r"(?:utf|iso|windows|cp|koi8|shift_jis|euc|gb|big5|hz|mac|ibm|johab).{0,20}")
 # In seven bits; what the others are told by.
 SHIFTS, SEVEN_BITS = re.compile(rb"\x1b\$[@B]|\x1b\$\(D"), "iso2022_jp_ext"
+LATIN_IN_UTF8 = re.compile(rb"[\xc3-\xc9][\x80-\xbf]")
+NOT_LATIN = re.compile("[^\0-\u024f\u2000-\u20cf\u2122]")
 BYTES_FOR_A_WRONG_ONE = 500  # rather replaced than the whole file refused
 TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}\x07)")
 BINARY_CHARACTERS = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]+")
@@ -93,9 +95,27 @@ def _likely(content: bytes, declared: str | None) -> Iterator[str | None]:
     with suppress(LookupError):
         text = content.decode(declared or "ascii", "replace")
         yield text if declared and text.count(REPLACEMENT) <= max(1, few) else None
+    yield _with_lines_of_utf8(content)
     yield guessed(content)
     text = content.decode("ascii", "replace")
     yield text if text.count(REPLACEMENT) <= few else None
+
+
+def _with_lines_of_utf8(content: bytes) -> str | None:
+    """Return the text in an older encoding of Latin letters, in which programs of today wrote some lines."""
+    from .legacy_encoding import guessed
+
+    lines = content.split(b"\n")
+    foreign = [not line.isascii() and LATIN_IN_UTF8.sub(b"", line).isascii() for line in lines]
+    if not any(foreign):
+        return None
+    older = guessed(b"\n".join(line for line, is_utf8 in zip(lines, foreign, strict=True) if not is_utf8))
+    if older is None or NOT_LATIN.search(older):
+        return None
+    rest = iter(older.split("\n"))
+    return "\n".join(
+        line.decode() if is_utf8 else next(rest) for line, is_utf8 in zip(lines, foreign, strict=True)
+    )
 
 
 def codec(label: str) -> str | None:

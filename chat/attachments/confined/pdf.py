@@ -7,6 +7,7 @@ from .page_notes import PICTURE_BESIDE, PICTURES_ONLY
 from .pdf_annotations import Annotations, attached_files
 from .pdf_columns import reading_order
 from .pdf_text import PageText
+from .pdf_xfa import xfa_text
 from .problem import Problem
 
 WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
@@ -30,7 +31,11 @@ def pdf_pages(content: bytes, max_pages: int) -> Iterator[str]:
     last = len(document) - 1
     for number in range(last + 1):
         text = pdf_page(document, number)
-        yield "\n\n".join((text, *attached_files(document))) if number == last else text
+        yield (
+            "\n\n".join(filter(None, (text, xfa_text(document), *attached_files(document))))
+            if number == last
+            else text
+        )
 
 
 def pdf_page(document: Any, number: int) -> str:

@@ -1,5 +1,7 @@
 """Filters of text that arrives in pieces, which may be cut inside a character, a tag or a repetition."""
 
+from typing import ClassVar
+
 MAX_OVERLAP_CHARS = 400  # code points at the end of the earlier text that are compared
 # Visible code points; good texts have shorter repetitions, too: "ha ha", a closing brace.
 MIN_OVERLAP_CHARS = 8
@@ -57,7 +59,13 @@ class ThinkSplitter:
     tags is removed. Once `decided`, all that follows is text, and need not pass through here.
     """
 
-    OPENINGS = ("<think>", "<thinking>", "<thought>", "<reasoning>")
+    CLOSINGS: ClassVar[dict[str, str]] = {
+        **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reason", "reasoning")},
+        "<seed:think>": "</seed:think>",
+        "[THINK]": "[/THINK]",
+        "◁think▷": "◁/think▷",
+        "<|begin_of_thought|>": "<|end_of_thought|>",
+    }
 
     def __init__(self, *, opened: bool) -> None:
         self.decided = False
@@ -86,8 +94,8 @@ class ThinkSplitter:
     def _begin(self, piece: str) -> tuple[str, str]:
         piece = self._held + piece
         start = piece.lstrip()
-        tag = next((tag for tag in self.OPENINGS if start.startswith(tag)), "")
-        if not tag and any(tag.startswith(start) for tag in self.OPENINGS):
+        tag = next((tag for tag in self.CLOSINGS if start.startswith(tag)), "")
+        if not tag and any(tag.startswith(start) for tag in self.CLOSINGS):
             self._held = piece
             return "", ""
         self._held = ""
@@ -95,7 +103,7 @@ class ThinkSplitter:
             self.decided = True
             return "", piece
         if tag:
-            self._opened_by, self._close = tag, f"</{tag[1:]}"
+            self._opened_by, self._close = tag, self.CLOSINGS[tag]
         self._step = self._think
         return self._think(start.removeprefix(tag))
 

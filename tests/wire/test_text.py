@@ -71,8 +71,12 @@ class TestReasoningTags:
         [
             *(
                 (f"<{tag}>\nLet me see.\n</{tag}>\n\nHello!", "Hello!", "Let me see.\n")
-                for tag in ("think", "thinking", "thought", "reasoning")
+                for tag in ("think", "thinking", "thought", "reason", "reasoning", "seed:think")
             ),
+            ("[THINK]Hm[/THINK]Yes", "Yes", "Hm"),
+            ("◁think▷Hm◁/think▷Yes", "Yes", "Hm"),
+            ("<|begin_of_thought|>Hm<|end_of_thought|>Yes", "Yes", "Hm"),
+            ("[THINK](https://x.org) is", "[THINK](https://x.org) is", "(https://x.org) is"),
             ("\n <think>Hm</think>Yes", "Yes", "Hm"),
             ("<think></think>Yes", "Yes", ""),
             ("<think>a <b> </b> </thi nk></thinking></think>Yes", "Yes", "a <b> </b> </thi nk></thinking>"),

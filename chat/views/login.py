@@ -31,6 +31,7 @@ from chat.models.user import User
 from chat.views import access, pages
 from chat.views.errors import refuse, wants_json
 
+SIGNED_OUT_COOKIE, SIGNED_OUT_SECONDS = "signed-out", 30  # see login_page.js
 LOGIN_WRONG = _("Incorrect name or password.")
 LOCKED_OUT = _("Too many failed attempts. Try again in 15 minutes.")
 # Serialise attempts per (name, address), because concurrent ones would all pass the throttle before a failure
@@ -165,13 +166,18 @@ def _next(request: HttpRequest, default: str = settings.LOGIN_REDIRECT_URL) -> s
 def logout(request: HttpRequest) -> HttpResponse:
     """End the session and clear the browser's storage for this site (Clear-Site-Data).
 
-    "storage" holds the drafts. Not "cache": the pages are no-store, so it holds none of them, and the Back
-    button shows the login page. Not "cookies": that would also clear the cookies of sibling domains.
+    A cookie has the login page's script tell the other tabs, which leave their pages. "storage" holds the
+    drafts. Not "cache": the pages are no-store, so it holds none of them, and the Back button shows the login
+    page. Not "cookies": that would also clear the cookies of sibling domains.
     """
     auth.logout(request)
     response = redirect(settings.LOGOUT_REDIRECT_URL)
     response.status_code = 303
     response["Clear-Site-Data"] = '"storage"'
+    path, secure = settings.LOGIN_URL, settings.SESSION_COOKIE_SECURE
+    response.set_cookie(
+        SIGNED_OUT_COOKIE, "1", SIGNED_OUT_SECONDS, path=path, secure=secure, samesite="Strict"
+    )
     return response
 
 

@@ -11,7 +11,7 @@ from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 
-def left(window: Window, server: Server, way: Way, who: str = "carol") -> Shell:
+def left(window: Window, server: Server, way: Way, who: str = "carol", *, noticed: bool = False) -> Shell:
     """A page with a conversation, whose session has just ended."""
     shell = Shell(window(server, "", **way.window), way)
     shell.page.goto("/")
@@ -20,7 +20,7 @@ def left(window: Window, server: Server, way: Way, who: str = "carol") -> Shell:
         expect(shell.chat.box).to_be_focused()  # the page's script is there
     shell.chat.ask("Hello")
     shell.chat.ended()
-    end_sessions_of(shell.page, server)
+    end_sessions_of(shell.page, server, noticed=noticed)
     return shell
 
 
@@ -92,14 +92,22 @@ def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Serv
     shell.chat.ask("Perhaps later")
     expect(dialog(shell)).to_be_visible()
     shell.page.keyboard.press("Escape")
-    expect(dialog(shell)).to_be_hidden()
+    sign_in(shell.page, "carol")
     expect(shell.chat.box).to_have_value("Perhaps later")
     expect(shell.chat.box).to_be_focused()
-    expect(shell.chat.notice).to_contain_text("You’re signed out")
     shell.chat.box.press("Enter")
-    enter(shell)
     assert shell.chat.ended() == "You said: Perhaps later"
     assert count_questions(server, "Perhaps later") == 1
+
+
+def test_an_open_page_is_hidden_once_its_session_has_ended(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD, noticed=True)
+    expect(dialog(shell)).to_be_visible()
+    expect(shell.chat.questions.first).not_to_be_visible()
+    enter(shell)
+    expect(shell.chat.questions.first).to_be_visible()
+    shell.chat.ask("Here again")
+    assert shell.chat.ended() == "You said: Here again"
 
 
 def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, server: Server) -> None:

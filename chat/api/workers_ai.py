@@ -124,11 +124,9 @@ class WorkersAIFrames:
         active_call = self._active_call
         calls = _tool_calls(active_call)
         called = _frame({"response": "", "tool_calls": calls}) if calls else b""
-        end = {
-            "response": "",
-            "finish_reason": active_call.finish_reason,
-            "usage": usage_of(active_call.usage),
-        }
+        end: Object = {"response": "", "finish_reason": active_call.finish_reason}
+        if usage := usage_of(active_call.usage):  # LangChain's client fails on null
+            end["usage"] = usage
         return called + _frame(end)
 
     def error(self, problem: ApiError) -> bytes:

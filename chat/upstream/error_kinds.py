@@ -157,7 +157,7 @@ TEXTS_OF_KIND = {
     ),
     ErrorKind.BUSY: (
         r"overloaded|(?:over|at|no|maximum) capacity|capacity (?:temporarily )?(?:exceeded|reached)",
-        r"is (?:currently |too )?busy|server busy|not ready yet|high (?:demand|load|traffic)",
+        r"is (?:currently |too )?busy|server busy|not ready yet|high (?:demand|load|traffic)|queue is full",
         r"currently loading",
         r"no (?:available|healthy) (?:worker|upstream|replica|server)s?",
     ),

@@ -22,7 +22,8 @@ _NAMES = {
     TOOL_CALLS: "tool_calls tool_call tool_use tools function_call function_calls function",
     CONTENT_FILTER: (
         "content_filter content_filtered safety image_safety recitation sensitive refusal blocklist language "
-        "prohibited_content spii blocked guardrail guardrails guardrail_intervened moderation error_toxic "
+        "prohibited_content image_prohibited_content image_recitation spii blocked "
+        "guardrail guardrails guardrail_intervened moderation error_toxic "
         "content_policy_violation policy_violation"
     ),
     ERROR: (
@@ -39,13 +40,16 @@ _SPELLED = re.compile(r"[a-z0-9_]{1,40}")
 def spelled(value: object) -> str:
     """Return a server's reason in lower case with underscores; "" for none, "other" for no word at all.
 
-    Some servers send an object with the reason in it: `{"type": "stop", "matched": 2}`.
+    Some servers send an object with the reason in it: `{"type": "stop", "matched": 2}`; Gemini sends pairs
+    such as `function_call_filter: MALFORMED_FUNCTION_CALL`.
     """
     if isinstance(value, dict):
         value = value.get("type") or value.get("reason")
     if not isinstance(value, str) or not value:
         return ""
     name = value.strip().lower().replace("-", "_").replace(" ", "_").removeprefix("finish_reason_")
+    words = [word.strip("_") for word in reversed(name.split(":"))] if ":" in name else [name]
+    name = next((word for word in words if word in _REASONS), words[-1])
     return name if _SPELLED.fullmatch(name) else "other"
 
 

@@ -179,6 +179,7 @@ class FrameReader:
     def _note(self, frame: _Object, choice: Mapping[str, Any], delta: Delta, *, says: bool) -> None:
         """Note the finish reason and the usage."""
         reason = choice.get("finish_reason") or frame.get("finish_reason") or frame.get("done_reason")
+        reason = reason or choice.get("finishReason")
         if reason:
             delta.finish_reason = self._end(spelled(reason), alone=not says)
         usage = frame.get("usage") or ((reason or not says) and usage_in(frame, choice))

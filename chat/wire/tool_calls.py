@@ -97,7 +97,7 @@ class ToolCalls:
             early_id, parts = self._early.pop(index, ("", []))
             call = self._begin(index, id_ or early_id, name)
         self._last = call
-        if call is None or (name and call.repeats(name, arguments)):
+        if call is None or call.repeats(name or call.name, arguments):
             return None
         if id_:
             self._by_id[id_] = call

@@ -374,6 +374,7 @@ OTHER_BODIES: list[tuple[int, Any, ErrorKind]] = [
     (400, {"message": "Too many tokens, please wait before trying again."}, THROTTLED),
     (403, said('Your input was flagged for "violence". No credits were charged.', code=403), BLOCKED),
     (503, {"error": "server busy, please try again.  maximum pending requests exceeded"}, BUSY),
+    (503, {"object": "error", "message": "The request queue is full.", "code": 503}, BUSY),
     (400, said("Model Not Exist", type="invalid_request_error"), UNKNOWN_MODEL),
     (400, {"message": "The provided model identifier is invalid."}, UNKNOWN_MODEL),
     (400, [said("User location is not supported for the API use.", code=400)], NOT_PERMITTED),

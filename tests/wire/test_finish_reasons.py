@@ -28,6 +28,10 @@ MAPPED = [
         (name, "tool_calls")
         for name in ["tool_calls", "tool-calls", "tool_use", "function_call", "TOOL_CALL"]
     ),
+    ("content_filter: SAFETY", "content_filter"),
+    ("content_filter: OTHER", "content_filter"),
+    ("content_filter: IMAGE_RECITATION", "content_filter"),
+    ("a: b", "stop"),
     *((value, "") for value in NONE),
     ({"type": "length", "length": 16}, "length"),
     ({"type": "stop", "matched": 2}, "stop"),
@@ -41,6 +45,17 @@ def test_a_reason_is_one_of_openais(sent, reason):
     assert read(frames({"response": "Hi"}, {"finish_reason": sent})).finish_reason == reason
     if isinstance(sent, str):
         assert read(body(message(sent, content="Hi"))).finish_reason == reason
+
+
+def test_a_reason_may_have_the_name_that_gemini_gives_it():
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": None, "finishReason": "MAX_TOKENS"}]}
+    assert read(frames(chunk("Hi"), last)).finish_reason == "length"
+
+
+def test_of_a_pair_the_second_word_counts_first():
+    with pytest.raises(FrameError) as caught:
+        read(frames(ended("function_call_filter: MALFORMED_FUNCTION_CALL")))
+    assert caught.value.reason == "malformed_function_call"
 
 
 @pytest.mark.parametrize("sent", ERRORS.split())

@@ -144,6 +144,11 @@ STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
         [[part("f", "", index=0)], [part("g", "", index=1, id="b"), part("h", "{}", index=2, id="c")]],
         [call("own", "f", "{}"), call("b", "g", "{}"), call("c", "h", "{}")],
     ),
+    "the arguments once more at the end": (
+        [[part("weather", OSLO[:5], index=0, id="a")], [part(None, OSLO[5:], index=0)],
+         [part(None, OSLO, index=0)]],
+        [WEATHER],
+    ),
     "backwards in one frame": (
         [[part("f", "", index=0, id="a"), part("g", "", index=1, id="b")],
          [part(None, "[1]", index=1), part(None, "[0]", index=0)]],

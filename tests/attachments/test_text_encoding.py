@@ -182,6 +182,13 @@ def test_utf16_and_utf32(text: str, encoding: str, mark: str) -> None:
     assert decoded(content) == text
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("before", ["Log start\r\nüber\r\n", "東京都,名前\r\nかきくけこさしすせそ,高橋\r\n"])
+def test_ascii_that_was_appended_to_utf16(encoding: str, before: str) -> None:
+    appended = "second line appended by another program\r\n"
+    assert decoded(f"\ufeff{before}".encode(encoding) + appended.encode()) == before + appended
+
+
 def test_utf16_cut_inside_a_character() -> None:
     assert decoded("\ufeffGrüße 東京".encode("utf-16-le")[:-1]) == "Grüße 東\ufffd"
 

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from .problem import Problem
-from .unicode_text import REPLACEMENT, has_binary_byte, is_binary, mark_of, mostly_utf8, wide_encoding
+from .unicode_text import (
+    REPLACEMENT,
+    has_binary_byte,
+    is_binary,
+    mark_of,
+    mostly_utf8,
+    wide_encoding,
+    with_appended_ascii,
+)
 
 # Encodings that a text names itself: a page, XML, CSS, a line for editors, as Python and Emacs have it.
 DECLARATION = re.compile(
@@ -53,7 +61,9 @@ def decoded(content: bytes, declared: str = "") -> str:
     `declared`: from outside the content. Raises Problem: "type" for no text, "encoding" if it is uncertain.
     """
     if encoding := mark_of(content) or wide_encoding(content):
-        return without_terminal_codes(content.decode(encoding, "replace").removeprefix("\ufeff"))
+        text = content.decode(encoding, "replace").removeprefix("\ufeff")
+        text = with_appended_ascii(text, content, encoding) if encoding.startswith("utf-16") else text
+        return without_terminal_codes(text)
     if is_binary(content):
         raise Problem("type")
     text = _read(content, declared or _declared(content))

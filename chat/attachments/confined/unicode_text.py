@@ -23,6 +23,7 @@ NO_CHARACTER = {"Cc", "Cn", "Co", "Cs"}
 COMMON = re.compile(r"[\t\n\r -~\u3000-\u3002\uff0c]")
 # Pairs of ASCII bytes are ideographs as well, but many of them such as no national standard has.
 PAIRED_ASCII = re.compile("[\u2c00-\u2c7f\u2e80-\u9fff]")
+PAIRS_OF_ASCII, TEXT_OF_ASCII = re.compile("([\u0909-\u7e7e]{6,})(\ufffd?)"), re.compile(rb"[\t\n\r -~]+")
 STANDARDS = ("gb2312", "big5", "euc_jp", "euc_kr")
 RARE, MOST_RARE = 2, 1 / 8
 # Surrogates that were encoded one by one, as Java and old databases do.
@@ -55,15 +56,36 @@ def _common_characters(head: bytes, encoding: str) -> int:
     except UnicodeDecodeError:
         return 0
     rest = COMMON.sub("", text)
-    if any(unicodedata.category(each) in NO_CHARACTER for each in set(rest)):
-        return 0
-    rare = min(sum(map(partial(_is_rare, standard), PAIRED_ASCII.findall(rest))) for standard in STANDARDS)
-    return len(text) - len(rest) if rare <= max(RARE, len(rest) * MOST_RARE) else 0
+    return 0 if _has_none(rest) or _has_rare(rest) else len(text) - len(rest)
+
+
+def _has_none(text: str) -> bool:
+    """Return True if a code is no character."""
+    return any(unicodedata.category(each) in NO_CHARACTER for each in set(text))
+
+
+def _has_rare(text: str) -> bool:
+    """Return True if many ideographs are such as no national standard has."""
+    rare = min(sum(map(partial(_is_rare, standard), PAIRED_ASCII.findall(text))) for standard in STANDARDS)
+    return rare > max(RARE, len(text) * MOST_RARE)
 
 
 @lru_cache(maxsize=20_000)
 def _is_rare(standard: str, character: str) -> bool:
     return not character.encode(standard, "ignore")
+
+
+def with_appended_ascii(text: str, content: bytes, encoding: str) -> str:
+    """Return a text of UTF-16 in which lines of ASCII that a program appended are no ideographs."""
+    is_big = encoding == "utf-16-be" or content.startswith(codecs.BOM_UTF16_BE)
+    order = "utf-16-be" if is_big else "utf-16-le"
+
+    def read(found: re.Match[str]) -> str:
+        pairs = found[1].encode(order) + (content[-1:] if found[2] else b"")
+        is_ascii = TEXT_OF_ASCII.fullmatch(pairs) and (_has_rare(found[1]) or _has_none(found[1]))
+        return pairs.decode() if is_ascii else found[0]
+
+    return PAIRS_OF_ASCII.sub(read, text)
 
 
 def is_binary(content: bytes) -> bool:

@@ -18,6 +18,8 @@ REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use fo
 TEXT_KEYS = ("text", "refusal")  # of the parts that are text
 NO_FILES = gettext_noop("“%(name)s” is not supported: this site takes no files.")
 NO_ARGUMENTS = "{}"
+# By role, what would be lost: pictures in Ollama's own shape, and a spoken reply.
+LOST_FIELDS = {"user": "images", "assistant": "audio"}
 
 
 def messages_of(sent: Object) -> list[Object]:
@@ -58,6 +60,8 @@ def _message(sent: Object, where: str) -> Object:
         raise InvalidField(_("Only a user’s message can have pictures and files."), f"{where}.content")
     if sent.get("function_call") is not None:
         raise unsupported(f"{where}.function_call", _("Use “tool_calls”."))
+    if sent.get(lost := LOST_FIELDS.get(role, "")):
+        raise unsupported(f"{where}.{lost}")
     if role == "assistant":
         message |= _assistant_fields(sent, where)
     extras = {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}

@@ -189,6 +189,10 @@ def test_what_is_asked_for_is_not_cut(text: str, wanted: int | None, limit: int)
          "messages[0].tool_calls[0].function.name", "missing_required_parameter"),
         ({"messages": [{"role": "assistant", "content": "x", "function_call": {"name": "f"}}]},
          "messages[0].function_call", "unsupported_parameter"),
+        ({"messages": [{"role": "user", "content": "x", "images": ["aGk="]}]},
+         "messages[0].images", "unsupported_parameter"),
+        ({"messages": [{"role": "assistant", "content": "x", "audio": {"id": "a"}}]},
+         "messages[0].audio", "unsupported_parameter"),
         ({"x" * 5_000: 1, "min_p": None}, None, "unknown_parameter"),
     ],
 )  # fmt: skip

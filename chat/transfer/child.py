@@ -22,6 +22,7 @@ from .records import (
     ImportedConversation,
     ImportedMessage,
     ImportedPrompt,
+    OtherFiles,
     Refusal,
     decode,
     encode,
@@ -47,9 +48,9 @@ def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Ite
         yield encode(End(problem.code)) + b"\n"
 
 
-def _lines_of(item: bytes | Unreadable, content_bytes: int) -> bytes:
+def _lines_of(item: bytes | Unreadable | OtherFiles, content_bytes: int) -> bytes:
     try:
-        found = object_in(item)
+        found = item if isinstance(item, OtherFiles) else object_in(item)
         records = _records(found, content_bytes) if isinstance(found, ImportedConversation) else [found]
         told = []
         for record in records:

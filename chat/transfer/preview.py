@@ -19,6 +19,7 @@ from .records import (
     ImportedConversation,
     ImportedMessage,
     ImportedPrompt,
+    OtherFiles,
     Refusal,
 )
 from .storing import id_of, ids_of, is_in_trash, is_known
@@ -71,6 +72,8 @@ class Preview:
                 self._add_assistant(found)
             case ImportedConversation():
                 self._add_conversation(found)
+            case OtherFiles(names=names):
+                add_left_out(self._left_out, {"file": names})
 
     def _add_prompt(self, prompt: ImportedPrompt) -> None:
         try:

@@ -41,6 +41,7 @@ LEFT_OUT: dict[str, str] = {
     "recording": _("Recordings"),
     "hidden": _("Hidden messages"),
     "other": _("Other content"),
+    "file": _("Other files of the export"),
 }
 FILE_PROBLEMS: dict[str, str] = {
     "compression": _("The zip file is compressed in a way that can’t be read here."),

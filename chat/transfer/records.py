@@ -187,6 +187,12 @@ class FileContent(Struct, tag="file"):
     content: bytes
 
 
+class OtherFiles(Struct, tag="other_files"):
+    """The names of the archive's files that may hold something of the person's, and are not read."""
+
+    names: list[str]
+
+
 class Refusal(Struct, tag="refusal"):
     """An object that is left out. `code` is a key of `problems.CONVERSATION_PROBLEMS`, "prompt" for a prompt.
 
@@ -203,7 +209,7 @@ class End(Struct, tag="end"):
     problem: str = ""
 
 
-Imported = ImportedConversation | ImportedAssistant | ImportedPrompt
+Imported = ImportedConversation | ImportedAssistant | ImportedPrompt | OtherFiles
 Record = Imported | ImportedMessage | FileContent | Refusal | End
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Record).decode

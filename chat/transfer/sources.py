@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from .json_items import Unreadable, items
+from .own_format import ATTACHMENT_FILE
 from .problems import FileProblem
+from .records import CHATGPT_FILE, OtherFiles
 
 # zipfile reads the central directory into memory, where it takes about ten times its size.
 MAX_DIRECTORY_BYTES = 8 * 1_048_576
@@ -22,6 +24,12 @@ ZIP_MAGIC = b"PK"
 EXPORT = re.compile(
     r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|(?:conversations|assistants)/[0-9a-f-]{36}|prompts)\.json"
 )
+# What such exports have beside them that is about the account, or says what other files say.
+ACCOUNT_FILES = {
+    *("account", "users", "user", "user_settings", "message_feedback", "model_comparisons"),
+    *("export_manifest", "conversation_asset_file_names"),
+}
+EMPTY_BYTES = 6  # of a file with an empty array or object, or null
 IGNORED_FOLDER = "__MACOSX/"
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
@@ -41,8 +49,11 @@ UNZIP_ERRORS = (
 )
 
 
-def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable]:
-    """Yield the JSON of each object in the file. `max_bytes`: the limit for uploads. Raises FileProblem."""
+def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable | OtherFiles]:
+    """Yield the JSON of each object in the file, last the files that are not read.
+
+    `max_bytes`: the limit for uploads. Raises FileProblem.
+    """
     archive = open_archive(file)
     if archive is None:
         file.seek(0)
@@ -61,7 +72,7 @@ def open_archive(file: IO[bytes]) -> zipfile.ZipFile | None:
         return zipfile.ZipFile(file)
 
 
-def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable]:
+def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable | OtherFiles]:
     entries = _conversation_files(archive.infolist())
     if sum(entry.file_size for entry in entries) > most:
         raise FileProblem("too_big")
@@ -71,6 +82,10 @@ def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreada
             limited = _LimitedReader(member, left)
             yield from items(cast(IO[bytes], limited))
             left = limited.left
+    read = {entry.filename for entry in entries}
+    others = [entry.filename for entry in archive.infolist() if _has_content(entry)]
+    if names := [name for name in others if name not in read]:
+        yield OtherFiles(names)
 
 
 @contextmanager
@@ -116,6 +131,16 @@ def _conversation_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]
     if any(entry.compress_type not in ZIP_METHODS for entry in found):
         raise FileProblem("compression")
     return found
+
+
+def _has_content(entry: zipfile.ZipInfo) -> bool:
+    """Return True for a JSON file that is neither of the account, nor empty, nor an attachment."""
+    name = entry.filename
+    stem, _, suffix = name.rpartition("/")[2].lower().rpartition(".")
+    if suffix not in ("json", "jsonl") or name.startswith(IGNORED_FOLDER) or stem in ACCOUNT_FILES:
+        return False
+    is_attachment = ATTACHMENT_FILE.fullmatch(name) or CHATGPT_FILE.match(stem)
+    return entry.file_size > EMPTY_BYTES and not is_attachment
 
 
 def _is_unsafe(name: str) -> bool:

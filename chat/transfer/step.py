@@ -30,6 +30,7 @@ from .records import (
     ImportedConversation,
     ImportedPrompt,
     LeftOut,
+    OtherFiles,
     Refusal,
 )
 from .storing import is_known, store
@@ -127,6 +128,8 @@ class _Storing:
             if isinstance(found, ImportedPrompt):
                 with contextlib.suppress(PromptProblem):
                     prompts.store(user, prompts.content_of(found))
+            elif isinstance(found, OtherFiles):
+                self._lost = {"file": found.names}
             self._done()
 
     def _take(

@@ -1,12 +1,22 @@
 """Imports of made files, step by step."""
 
+import io
 import json
+import zipfile
 from typing import Any
 
 from chat.models import ImportJob, User
 from chat.transfer import jobs, step, uploads
 from chat.transfer.attachments import ConvertDocument, refuse_conversion
 from chat.transfer.jobs import Stop
+
+
+def zipped(files: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        for name, value in files.items():
+            archive.writestr(name, value if isinstance(value, str | bytes) else json.dumps(value))
+    return made.getvalue()
 
 
 def uploaded(user: User, value: Any) -> ImportJob:

@@ -18,7 +18,7 @@ from chat.transfer.problems import FILE_PROBLEMS
 from chat.transfer.reader import Untrusted
 from tests.transfer import samples
 from tests.transfer.exported import archived
-from tests.transfer.importing import imported, start, uploaded, work
+from tests.transfer.importing import imported, start, uploaded, work, zipped
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 State = ImportJob.State
@@ -78,6 +78,14 @@ def test_an_import_stores_each_conversation_once(ann: User) -> None:
     assert list(Message.objects.order_by("pk").values()) == before
     imported(User.objects.create_user("ben"), four())
     assert Conversation.objects.count() == 8
+
+
+def test_the_files_of_an_archive_that_are_not_read_are_named(ann: User) -> None:
+    files = {"conversations.json": four(), "projects.json": [{"docs": []}], "memories.json": [{"a": "b"}]}
+    job = imported(ann, zipped(files | {"users.json": [{"uuid": "1"}], "shared_conversations.json": []}))
+    found = {"count": 2, "names": ["projects.json", "memories.json"]}
+    assert (job.state, job.stored) == (State.DONE, 4)
+    assert job.preview["without"]["file"] == job.preview["lost"]["file"] == found
 
 
 def test_an_import_goes_on_where_it_was_interrupted(ann: User) -> None:

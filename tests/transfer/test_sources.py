@@ -11,25 +11,20 @@ import pytest
 from chat.transfer import sources
 from chat.transfer.json_items import Unreadable
 from chat.transfer.problems import FILE_PROBLEMS, FileProblem
+from chat.transfer.records import OtherFiles
 from chat.transfer.sources import objects_in
+from tests.transfer.importing import zipped
 
 MB = 1_048_576
 OBJECT = {"mapping": {}}
 ID = "00000000-0000-4000-8000-000000000001"
 
 
-def zipped(files: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as archive:
-        for name, value in files.items():
-            archive.writestr(name, value if isinstance(value, str | bytes) else json.dumps(value))
-    return made.getvalue()
-
-
 def read(data: bytes, most: int = MB) -> list[Any]:
     return [
         each.code if isinstance(each, Unreadable) else json.loads(each)
         for each in objects_in(io.BytesIO(data), most)
+        if not isinstance(each, OtherFiles)
     ]
 
 
@@ -49,6 +44,31 @@ def test_the_conversations_of_an_archive_are_found(names: list[str]) -> None:
     wanted = [name for name in wanted if "MACOSX" not in name]
     files = {name: [OBJECT] if name in wanted else "other {" for name in names}
     assert read(zipped(files)) == [OBJECT] * len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_named"),
+    [
+        ("projects.json", True),
+        (f"projects/{ID}.json", True),
+        ("export/memories.json", True),
+        ("shared_conversations.json", True),
+        ("Chats.JSON", True),
+        ("deep/er/conversations.json", True),
+        ("history.jsonl", True),
+        ("user.json", False),
+        ("export/users.json", False),
+        ("message_feedback.json", False),
+        ("__MACOSX/projects.json", False),
+        ("file-AbC123-notes.json", False),
+        (f"attachments/{'0' * 64}.json", False),
+        ("chat.html", False),
+    ],
+)
+def test_the_files_that_are_not_read_come_last(name: str, is_named: bool) -> None:
+    data = zipped({name: [OBJECT], "conversations.json": [OBJECT], "empty.json": [], "none.json": "{}\r\n"})
+    _, *others = objects_in(io.BytesIO(data), MB)
+    assert others == [OtherFiles([name])] * is_named
 
 
 def test_a_json_file_is_read_as_well() -> None:

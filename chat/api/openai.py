@@ -27,7 +27,7 @@ from .refusals import Object
 from .response_headers import call_headers
 from .responses import api_view, json_response, read_reply
 
-ERROR_TYPE_OF_STATUS = {403: "permission_error", 429: "rate_limit_error"}
+ERROR_TYPE_OF_STATUS = {403: "permission_error", 408: "server_error", 429: "rate_limit_error"}
 ERROR_TYPE_OF_CODE = {"insufficient_quota": "insufficient_quota"}
 NO_FIELDS: Mapping[str, object] = {}
 UNKNOWN_TIME = 0  # `created` of every model

@@ -80,6 +80,7 @@ def test_what_is_wrong_with_the_site_s_account_is_not_told() -> None:
             (400, "invalid_request_error", "content_filter", None),
         ),
         (498, {}, (429, "rate_limit_error", "model_busy", None)),
+        (408, {}, (408, "server_error", "timeout", None)),
         (400, {"error": [{"code": 2005}]}, (503, "server_error", "upstream_unavailable", None)),
         (403, {"error": {"message": "Access denied by policy"}},
          (403, "permission_error", "model_not_permitted", None)),

@@ -11,7 +11,16 @@ from chat.upstream.pictures import PromptPicture
 
 from .document_parts import SentDocument, document_of, is_document
 from .picture_parts import is_picture, picture_of
-from .refusals import EMPTY, MISSING, InvalidField, Object, invalid, unsupported
+from .refusals import (
+    EMPTY,
+    MAX_QUOTED_CHARS,
+    MISSING,
+    NOT_SUPPORTED,
+    InvalidField,
+    Object,
+    invalid,
+    unsupported,
+)
 
 TOOL_ROLES = ("tool", "function")
 REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
@@ -20,11 +29,22 @@ NO_FILES = gettext_noop("“%(name)s” is not supported: this site takes no fil
 NO_ARGUMENTS = "{}"
 # By role, what would be lost: pictures in Ollama's own shape, and a spoken reply.
 LOST_FIELDS = {"user": "images", "assistant": "audio"}
+# Fields that are read here, and those of earlier replies, of pages' messages and of caches, which clients
+# send back though no model reads them.
+READ_FIELDS = {"role", "content", "refusal", "tool_calls", "tool_call_id", "function_call"}
+REPLAYED_FIELDS = {
+    "annotations", "citations", "created", "createdAt", "created_at", "finish_reason", "id", "images",
+    "index", "logprobs", "metadata", "model", "object", "parsed", "phase", "provider_specific_fields",
+    "search_results", "status", "stop_reason", "thinking", "timestamp", "token_ids", "type", "usage",
+}  # fmt: skip
+# Those of `PASSED_FIELDS` that other servers lose without harm: they do not change what is asked for.
+HINTS = PASSED_FIELDS - {"prefix", "partial"}
 
 
-def messages_of(sent: Object) -> list[Object]:
+def messages_of(sent: Object, *, takes_all: bool) -> list[Object]:
     """Return `messages`, or `prompt` as a single user message. `sent` fits the struct of a call.
 
+    `takes_all`: the model's server gets the fields that are not known here. They are refused for others.
     Raises InvalidField.
     """
     prompt, sent_messages = sent.get("prompt"), sent.get("messages")
@@ -32,7 +52,10 @@ def messages_of(sent: Object) -> list[Object]:
         code = "missing_required_parameter" if prompt is None else "invalid_value"
         raise InvalidField(_("Send either “messages” or “prompt”."), "messages", code)
     sent_messages = sent_messages or [{"role": "user", "content": prompt}]
-    messages = [_message(each, f"messages[{index}]") for index, each in enumerate(sent_messages)]
+    messages = []
+    for index, each in enumerate(sent_messages):
+        where = f"messages[{index}]"
+        messages.append(_message(each, where, _unknown_fields(each, where, takes_all=takes_all)))
     if not any(
         message["content"].strip() or message.get("tool_calls") or message.get("parts")
         for message in messages
@@ -48,7 +71,18 @@ def check_tool_call_ids(messages: list[Object]) -> None:
             raise invalid(MISSING, f"messages[{index}].tool_call_id", "missing_required_parameter")
 
 
-def _message(sent: Object, where: str) -> Object:
+def _unknown_fields(sent: Object, where: str, *, takes_all: bool) -> Object:
+    """Return the fields that are not known here, if the server takes all. Raises InvalidField otherwise."""
+    known = READ_FIELDS | REPLAYED_FIELDS | (PASSED_FIELDS if takes_all else HINTS)
+    if sent.keys() <= known:
+        return {}
+    unknown = {name: value for name, value in sent.items() if name not in known and value is not None}
+    if not takes_all and (lost := next((name for name, value in unknown.items() if value), None)):
+        raise invalid(NOT_SUPPORTED, f"{where}.{lost[:MAX_QUOTED_CHARS]}", "unknown_parameter")
+    return unknown
+
+
+def _message(sent: Object, where: str, unknown: Object) -> Object:
     """Normalise a message: `content` becomes text, never null, also beside tool calls.
 
     A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`. `extras` are
@@ -64,7 +98,7 @@ def _message(sent: Object, where: str) -> Object:
         raise unsupported(f"{where}.{lost}")
     if role == "assistant":
         message |= _assistant_fields(sent, where)
-    extras = {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}
+    extras = unknown | {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}
     for name in ("tool_call_id", "name"):
         if role in TOOL_ROLES and sent.get(name) is not None:
             message[name] = sent[name]

@@ -92,7 +92,7 @@ def parse_params(sent: Object, model: LlmModel) -> CompletionParams:
     if fields.get("raw") and fields.get("prompt") is None:
         raise invalid(NEEDS_PROMPT, "raw")
     return CompletionParams(
-        messages_of(fields),
+        messages_of(fields, takes_all=takes_all(model)),
         stream=fields.get("stream", False),
         include_usage=bool(options.get("include_usage")),
         max_tokens=next((fields[name] for name in LIMITS if name in fields), None),

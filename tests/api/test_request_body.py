@@ -216,6 +216,39 @@ def test_other_formats_of_replies_are_their_server_s() -> None:
         assert (error.value.param, error.value.code) == ("response_format.type", "invalid_value")
 
 
+@pytest.mark.parametrize(
+    ("role", "name", "value"),
+    [
+        ("user", "weird", 1), ("user", "cache_breakpoint", True), ("system", "priority", "high"),
+        ("assistant", "tool_plan", "First…"), ("assistant", "weight", 1), ("assistant", "partial", True),
+        ("assistant", "prefix", True), ("tool", "is_error", True), ("tool", "tool_name", "f"),
+        ("user", "x" * 90, {"a": 1}),
+    ],
+)  # fmt: skip
+def test_a_message_s_field_is_passed_on_or_refused(role: str, name: str, value: Any) -> None:
+    sent = [*QUESTION["messages"], {"role": role, "content": "x", "tool_call_id": "c", name: value}]
+    for model in OPEN:
+        assert history.for_openai(read(model, messages=sent).messages, reasoning=False)[1][name] == value
+    for model in CLOSED:
+        with pytest.raises(InvalidField) as error:
+            read(model, messages=sent)
+        assert (error.value.param, error.value.code) == (f"messages[1].{name}", "unknown_parameter")
+
+
+def test_fields_that_clients_replay_are_taken_by_all() -> None:
+    replayed = {
+        "role": "assistant", "content": "x", "name": "bot", "audio": None, "refusal": None,
+        "annotations": [{"type": "url_citation"}], "id": "m", "status": "completed", "type": "message",
+        "function_call": None, "tool_calls": None, "reasoning": "Hm.", "reasoning_details": [{"text": "Hm."}],
+        "thinking_blocks": [{}], "cache_control": {"type": "ephemeral"}, "provider_specific_fields": {"a": 1},
+        "images": [{"type": "image_url"}], "parsed": {"a": 1}, "unheard_of": None,
+    }  # fmt: skip
+    for model in (*OPEN, *CLOSED):
+        [found, _question] = read(model, messages=[replayed, *QUESTION["messages"]]).messages
+        assert set(found) == {"role", "content", "reasoning", "extras"}
+        assert found["extras"].keys().isdisjoint(("annotations", "id", "images", "unheard_of"))
+
+
 def test_a_call_has_no_more_fields_than_anybody_needs() -> None:
     with pytest.raises(InvalidField):
         read(**{f"field{number}": 1 for number in range(300)})

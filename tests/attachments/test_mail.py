@@ -47,6 +47,28 @@ BASE64_MESSAGE = "Content-Type: message/rfc822\nContent-Transfer-Encoding: base6
 PICTURE = "Content-Type: image/png; name=a.png\nContent-Transfer-Encoding: base64\n\nAAAA"
 
 
+TABLE = "<table><tr><th>Item<th>Price<tr><td>Bread<td>4.80<tr><td>Milk<td>1.20</table>"
+MARKDOWN = "| Item | Price |\n| --- | --- |\n| Bread | 4.80 |\n| Milk | 1.20 |"
+INTRODUCTION = "Dear Sir, thank you for your order. This is what you ordered."
+
+
+def der(tag: int, inside: bytes) -> bytes:
+    return bytes([tag, 0x82]) + len(inside).to_bytes(2) + inside
+
+
+def signed(octets: bytes, kind: int = 2) -> str:
+    """A message of S/MIME: signed data with these octets. `kind`: 3 for encrypted."""
+    data, whole = (bytes.fromhex(f"06092a864886f70d01070{each}") for each in (1, kind))
+    inner = b"\x02\x01\x01" + der(0x31, b"") + der(0x30, data + octets) + der(0xA0, der(0x30, b"x" * 300))
+    content = der(0x30, whole + der(0xA0, der(0x30, inner)))
+    head = "Content-Type: application/pkcs7-mime; name=smime.p7m\nContent-Transfer-Encoding: base64\n\n"
+    return head + base64.encodebytes(content).decode()
+
+
+SIGNED = (PLAIN + "\n" + "Hello " * 30).encode()
+PIECES = b"".join(der(0x04, SIGNED[at : at + 100]) for at in range(0, len(SIGNED), 100))
+
+
 @pytest.mark.parametrize("transfer", ["base64", "quoted-printable", "8bit"])
 @pytest.mark.parametrize(
     ("text", "charset", "encoding"),
@@ -159,6 +181,20 @@ def named(disposition: str, kind: str = "application/pdf") -> str:
         ),
         (part("encrypted", "Content-Type: application/octet-stream\n\nx"), ENCRYPTED),
         ("Content-Type: application/pkcs7-mime; name=smime.p7m\n\nMIAG", ENCRYPTED),
+        (signed(der(0xA0, der(0x04, SIGNED)), kind=3), ENCRYPTED),
+        (signed(der(0xA0, der(0x04, SIGNED))), ("Hello " * 30).strip()),
+        (signed(der(0xA0, der(0x24, PIECES))), ("Hello " * 30).strip()),
+        (signed(b"\xa0\x80\x24\x80" + PIECES + bytes(4)), ("Hello " * 30).strip()),
+        (signed(b""), "[Attachment: smime.p7m, 353 bytes]"),
+        (signed(b"\xa0"), "[Attachment: smime.p7m, 354 bytes]"),
+        (
+            part("alternative", PLAIN + f"\n{INTRODUCTION}", HTML + f"\n<p>{INTRODUCTION}</p>{TABLE}"),
+            f"{INTRODUCTION}\n\n{MARKDOWN}",
+        ),
+        (
+            part("alternative", PLAIN + "\nItem: bread, price: 4.80\nMilk: 1.20", HTML + f"\n{TABLE}"),
+            "Item: bread, price: 4.80\nMilk: 1.20",
+        ),
         ("Content-Type: application/pdf; name=a.pdf\n\nx", "[Attachment: a.pdf, 1 bytes]"),
         (
             HTML + "\n<table role=presentation><tr><td>a<td><a href=https://e.org/x>b</a></table>",

@@ -9,6 +9,7 @@ from itertools import pairwise
 from .calendar_text import calendar_text
 from .mail_words import decoded_as, header_text
 from .plain_mail import plain_text
+from .signed_mail import is_signed, signed_message
 from .text_encoding import decoded
 from .web_page import html_text
 
@@ -17,9 +18,11 @@ KNOWN = {*(name.lower() for name in HEADERS), "received", "message-id", "mime-ve
 # Of a mailbox: the line before each message (RFC 4155), and what stands for one inside a text.
 SEPARATOR = re.compile(rb"^From [^\r\n]*\r?\n(?=>?[A-Za-z][A-Za-z0-9-]*:)", re.MULTILINE)
 ESCAPED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
-MIN_SHARE = (
-    1 / 3
-)  # of the words of HTML that a plain text beside it has, unless it only says that there is HTML
+# Of the words of HTML that a plain text beside it has, unless it only says that there is HTML.
+MIN_SHARE = 1 / 3
+MAX_LACKING = 1 / 4  # of the words of tables in HTML, in a plain text
+WORD = re.compile(r"\w+")
+TABLE_ROW = re.compile(r"^\| .*\|$", re.MULTILINE)
 APPLE_SIZE = re.compile(rb"(\d{1,9}) *\n")  # of the message in a file of Apple's, in front of it
 FRAMES = re.compile("<frameset", re.IGNORECASE)
 ADDRESS = re.compile(r"\(?https?://\S+")
@@ -55,7 +58,7 @@ def _texts(part: Message, is_root: bool = False) -> Iterator[str]:
     """Return the texts of a part, and the names of attachments in their places."""
     kind = part.get_content_type()
     if kind == "multipart/encrypted" or kind in S_MIME:
-        yield ENCRYPTED
+        yield from _enveloped(part)
     elif kind in REPORTS:
         yield "\n".join(
             f"{name}: {header_text(str(raw))}" for each in _children(part) for name, raw in each.raw_items()
@@ -77,6 +80,16 @@ def _texts(part: Message, is_root: bool = False) -> Iterator[str]:
         yield html_text(_decoded(part)) if kind == "text/html" else plain_text(_decoded(part), *_flow(part))
 
 
+def _enveloped(part: Message) -> Iterator[str]:
+    content = _bytes(part)
+    if not is_signed(content):
+        yield ENCRYPTED
+    elif message := signed_message(content):
+        yield from _texts(message_from_bytes(message), is_root=True)
+    else:
+        yield _attachment(part)
+
+
 def _alternative(parts: list[Message]) -> Iterator[str]:
     """Return the plain text, or the one in HTML if the plain one says much less, then what neither holds."""
     texts = [
@@ -86,14 +99,25 @@ def _alternative(parts: list[Message]) -> Iterator[str]:
     others = [each for each in texts if each[0] is not plain[0]]
     shown = [each for each in others if each[0].is_multipart() or each[0].get_content_type() == "text/html"]
     rich = next(reversed(shown or others), (None, ""))
-    words, most = (len(ADDRESS.sub("", text).split()) for _part, text in (plain, rich))
-    part, text = plain if words and words >= MIN_SHARE * most else rich
+    part, text = plain if _is_enough(*(ADDRESS.sub("", text) for _part, text in (plain, rich))) else rich
     yield text
     for each in parts:
         if each.get_content_type() == "text/calendar":
             yield from _texts(each)
         elif each is not part:
             yield from (_attachment(leaf) for leaf in each.walk() if _is_attachment(leaf))
+
+
+def _is_enough(plain: str, rich: str) -> bool:
+    """Return True unless the plain text only says that there is HTML, or was made without its tables."""
+    found, others = _words(plain), _words(rich)
+    in_tables = set(_words(" ".join(TABLE_ROW.findall(rich))))
+    is_whole = len(in_tables.difference(found)) <= MAX_LACKING * len(in_tables)
+    return is_whole and len(found) >= max(1, MIN_SHARE * len(others))
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.casefold())
 
 
 def _forwarded(message: Message, part: Message) -> str:

@@ -216,6 +216,7 @@ def row(*cells: str, properties: str = "") -> str:
 
 A, B, C = (cell(paragraph(each)) for each in "abc")
 GOING_ON = cell("<w:p/>", "<w:vMerge/>")
+GONE = cell(paragraph("old"), "<w:cellDel/>")
 WIDE = '<w:gridSpan w:val="2"/>'
 RULE = "| --- | --- |"
 
@@ -232,6 +233,7 @@ RULE = "| --- | --- |"
         (row(A, cell(paragraph("two"), WIDE)) + row(A, B, C),
          "| a | two | two |\n| --- | --- | --- |\n| a | b | c |"),
         (row(A, B) + row(C, C, properties="<w:del/>"), f"| a | b |\n{RULE}"),
+        (row(A, GONE, B) + row(GONE, C, C) + row(GONE, GONE), f"| a | b |\n{RULE}\n| c | c |"),
         (row(A, B) + f"<w:ins>{row(C, C)}</w:ins>", f"| a | b |\n{RULE}\n| c | c |"),
         (row(B, properties='<w:gridBefore w:val="1"/>') + row(A, B), f"|  | b |\n{RULE}\n| a | b |"),
         (row(cell(paragraph("frame") + paragraph("two"))), "frame\n\ntwo"),
@@ -239,7 +241,7 @@ RULE = "| --- | --- |"
          f"| a | a; b<br>b; c |\n{RULE}\n| a | b |"),
         (row(cell("<w:p/>"), cell("<w:p/>")) + row(A, B), f"|  |  |\n{RULE}\n| a | b |"),
     ],
-    ids=range(11),
+    ids=range(12),
 )  # fmt: skip
 def test_a_table(rows: str, wanted: str) -> None:
     assert word_text(docx_with(f"<w:tbl>{rows}</w:tbl>")) == wanted

@@ -174,12 +174,14 @@ class _Document:
         cells = [("", int(skipped), False)] if skipped.isdigit() and skipped != "0" else []
         for cell in _held(row, "w-tc"):
             own = cell.find("w-tcPr")
+            if own is not None and own.find("w-cellDel") is not None:
+                continue
             span = value(own.find("w-gridSpan")) if own is not None else ""
             merged = own.find("w-vMerge") if own is not None else None
             goes_on = merged is not None and value(merged, "continue") == "continue"
             text = "<br>".join(self._cell(cell, runs))
             cells.append((text, int(span) if span.isdigit() else 1, goes_on))
-        return cells
+        return cells or None
 
     def _cell(self, cell: Element, runs: Runs) -> Iterator[str]:
         for text, _ in self._blocks(cell, runs):

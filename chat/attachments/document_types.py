@@ -104,7 +104,7 @@ def guess(name: str, head: bytes) -> str | None:
     kind = BY_EXTENSION.get(name.rpartition(".")[2].lower())
     named = kind.media_type if kind else ""
     if head.startswith(ZIP_SIGNATURE):
-        return named if named in IN_ZIP else None
+        return named if named in IN_ZIP | IN_OLE else None
     if head.startswith(OLE_SIGNATURE):
         return named if named in IN_OLE else None
     if head.lstrip(SPACE).startswith(PDF_SIGNATURE) or (

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from chat.attachments.document_types import DOCUMENT_TYPES, DOCX, XLSX, guess
+from chat.attachments.document_types import DOC, DOCUMENT_TYPES, DOCX, XLSX, guess
 from chat.attachments.extraction import extract
 from chat.attachments.problems import NotADocument
 from tests.attachments import documents, pictures
@@ -23,6 +23,7 @@ ODT = "application/vnd.oasis.opendocument.text"
         ("old.pdf", b"\x00junk" + documents.pdf("x"), "application/pdf"),
         ("a.DOCX", documents.docx("x"), DOCX),
         ("macros.docm", documents.docx("x"), DOCX),
+        ("new.doc", documents.docx("x"), DOC),
         ("a.xlsx", documents.xlsx(One=[["x"]]), XLSX),
         ("a.xls", documents.OLE, "application/vnd.ms-excel"),
         ("with-password.docx", documents.OLE, DOCX),

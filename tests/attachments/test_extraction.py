@@ -63,7 +63,8 @@ def test_an_old_workbook() -> None:
 
 
 def test_the_content_overrules_the_name_of_an_office_file() -> None:
-    assert extracted(documents.xlsx(One=[["x"]]), "a.docx").media_type == XLSX
+    for name in ("a.docx", "a.xls"):
+        assert extracted(documents.xlsx(One=[["x"]]), name).media_type == XLSX
 
 
 def test_a_web_page_without_its_scripts() -> None:

@@ -65,6 +65,11 @@ class ThinkSplitter:
         "[THINK]": "[/THINK]",
         "◁think▷": "◁/think▷",
         "<|begin_of_thought|>": "<|end_of_thought|>",
+        "<longcat_think>": "</longcat_think>",
+        "<unused94>thought": "<unused95>",  # MedGemma
+        "<|channel>thought": "<channel|>",  # Gemma 4
+        # Of gpt-oss, where its server does not parse the channels.
+        "<|channel|>analysis<|message|>": "<|end|><|start|>assistant<|channel|>final<|message|>",
     }
 
     def __init__(self, *, opened: bool) -> None:
@@ -126,6 +131,13 @@ class ThinkSplitter:
         text = piece.lstrip()
         self.decided = bool(text)
         return "", text
+
+
+def split_thought(text: str) -> tuple[str, str]:
+    """Return (reasoning, text) of a complete text; it stays whole unless a tag closes the reasoning."""
+    splitter = ThinkSplitter(opened=False)
+    thought, reply = splitter.add(text)
+    return ("", text) if splitter.flush(complete=True)[1] else (thought, reply)
 
 
 def _overlap(text: str, tag: str) -> int:

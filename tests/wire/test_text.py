@@ -76,6 +76,16 @@ class TestReasoningTags:
             ("[THINK]Hm[/THINK]Yes", "Yes", "Hm"),
             ("◁think▷Hm◁/think▷Yes", "Yes", "Hm"),
             ("<|begin_of_thought|>Hm<|end_of_thought|>Yes", "Yes", "Hm"),
+            ("<longcat_think>Hm</longcat_think>Yes", "Yes", "Hm"),
+            ("<unused94>thought\nHm<unused95>Yes", "Yes", "Hm"),
+            ("<|channel>thought\nHm<channel|>Yes", "Yes", "Hm"),
+            (
+                "<|channel|>analysis<|message|>Hm<|end|>"
+                "<|start|>assistant<|channel|>final<|message|>Yes<|end|>",
+                "Yes<|end|>",
+                "Hm",
+            ),
+            ("<|channel|>final<|message|>Yes", "<|channel|>final<|message|>Yes", ""),
             ("[THINK](https://x.org) is", "[THINK](https://x.org) is", "(https://x.org) is"),
             ("\n <think>Hm</think>Yes", "Yes", "Hm"),
             ("<think></think>Yes", "Yes", ""),

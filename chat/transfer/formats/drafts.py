@@ -1,6 +1,5 @@
 """A message of another chat while its blocks are read: what is kept of it, and what is left out by name."""
 
-import re
 from collections import defaultdict
 from typing import Any
 
@@ -14,6 +13,7 @@ from chat.limits import (
 )
 from chat.transfer.imported import TEXTLESS_QUESTION
 from chat.transfer.records import ASSISTANT, USER, ImportedAttachment, ImportedCitation, ImportedMessage
+from chat.wire.text import split_thought
 
 from . import foreign, pictures
 
@@ -21,8 +21,6 @@ MAX_TOOL_CHARS = 20_000  # of what a tool was sent, or returned
 MAX_LOST_NAME_CHARS = 100
 MAX_PASTE_CHARS = 100_000  # a longer paste becomes a document
 CUT = "…"
-# Reasoning that stands in the text, as some models write it; only at its beginning.
-THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)</\1>\s*", re.DOTALL)
 ROLE_OF_AUTHOR = foreign.ROLE_OF_AUTHOR
 
 
@@ -170,9 +168,9 @@ class Draft:
         if self.role == USER:
             self._texts, self._thoughts = self._texts + self._thoughts, []
         text = "\n\n".join(self._texts)
-        if self.role == ASSISTANT and (thought := THOUGHT.match(text)):
-            self._thoughts = [*filter(None, [thought[2].strip()]), *self._thoughts]
-            text = text[thought.end() :]
+        if self.role == ASSISTANT:
+            thought, text = split_thought(text)
+            self._thoughts = [*filter(None, [thought.strip()]), *self._thoughts]
         text = self._without_pictures(text)
         if not self.role and text:
             self.leave_out("other", text)

@@ -77,10 +77,16 @@ class Function(Struct):
     arguments: str | Fields | None = None
 
 
+class CustomTool(Struct):
+    name: Text
+    input: Text = ""
+
+
 class ToolCall(Struct):
-    """A call in OpenAI's shape, with `function`, or in Workers AI's flat one."""
+    """A call in OpenAI's shapes, with `function` or `custom`, or in Workers AI's flat one."""
 
     function: Function | None = None
+    custom: CustomTool | None = None
     name: Text | None = None
     arguments: str | Fields | None = None
 

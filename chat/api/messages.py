@@ -55,7 +55,7 @@ def messages_of(sent: Object, *, takes_all: bool) -> list[Object]:
     messages = []
     for index, each in enumerate(sent_messages):
         where = f"messages[{index}]"
-        messages.append(_message(each, where, _unknown_fields(each, where, takes_all=takes_all)))
+        messages.append(_message(each, where, takes_all=takes_all))
     if not any(
         message["content"].strip() or message.get("tool_calls") or message.get("parts")
         for message in messages
@@ -82,7 +82,7 @@ def _unknown_fields(sent: Object, where: str, *, takes_all: bool) -> Object:
     return unknown
 
 
-def _message(sent: Object, where: str, unknown: Object) -> Object:
+def _message(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Normalise a message: `content` becomes text, never null, also beside tool calls.
 
     A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`. `extras` are
@@ -97,8 +97,9 @@ def _message(sent: Object, where: str, unknown: Object) -> Object:
     if sent.get(lost := LOST_FIELDS.get(role, "")):
         raise unsupported(f"{where}.{lost}")
     if role == "assistant":
-        message |= _assistant_fields(sent, where)
-    extras = unknown | {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}
+        message |= _assistant_fields(sent, where, takes_all=takes_all)
+    extras = _unknown_fields(sent, where, takes_all=takes_all)
+    extras |= {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}
     for name in ("tool_call_id", "name"):
         if role in TOOL_ROLES and sent.get(name) is not None:
             message[name] = sent[name]
@@ -106,23 +107,29 @@ def _message(sent: Object, where: str, unknown: Object) -> Object:
     return message | ({"extras": extras} if extras else {})
 
 
-def _assistant_fields(sent: Object, where: str) -> Object:
+def _assistant_fields(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Return `tool_calls` and `reasoning` of an assistant message, the latter under Workers AI's name."""
     more: Object = {}
     if calls := sent.get("tool_calls"):
         more["tool_calls"] = [
-            _tool_call(call, f"{where}.tool_calls[{index}]") for index, call in enumerate(calls)
+            _tool_call(call, f"{where}.tool_calls[{index}]", takes_all=takes_all)
+            for index, call in enumerate(calls)
         ]
     if thought := next((sent[name] for name in REASONING_KEYS if sent.get(name)), None):
         more["reasoning"] = thought
     return more
 
 
-def _tool_call(sent: Object, where: str) -> Object:
+def _tool_call(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Return a call in its own shape, OpenAI's or Workers AI's flat one, with arguments that can be parsed.
 
+    Calls of custom tools, which have no such arguments, are for the servers of OpenAI's API alone.
     Programs replay calls without arguments, and calls whose arguments were cut off; servers fail on both.
     """
+    if sent.get("custom") is not None:
+        if not takes_all:
+            raise unsupported(f"{where}.custom")
+        return sent
     called = sent.get("function") or sent
     if called.get("name") is None:
         raise invalid(MISSING, f"{where}.function.name", "missing_required_parameter")

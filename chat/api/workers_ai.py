@@ -85,11 +85,13 @@ def _result(params: CompletionParams, active_call: ActiveCall, reply: Delta) -> 
 
 
 def _tool_calls(active_call: ActiveCall) -> list[Object]:
-    return [
-        {name: value for name, value in call.items() if name not in ("type", "function")}
-        | {"name": call["function"]["name"], "arguments": _parsed(call["function"]["arguments"])}
-        for call in active_call.tool_calls
-    ]
+    return [call if "custom" in call else _flat(call) for call in active_call.tool_calls]
+
+
+def _flat(call: Object) -> Object:
+    own = {name: value for name, value in call.items() if name not in ("type", "function")}
+    function = call["function"]
+    return own | {"name": function["name"], "arguments": _parsed(function["arguments"])}
 
 
 def _parsed(text: str) -> Any:

@@ -124,6 +124,8 @@ def _with_tool_calls(text: str, calls: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _markdown_of_call(call: Mapping[str, Any]) -> str:
-    function = call.get("function", call)
-    shown = {"name": function.get("name"), "arguments": function.get("arguments")}
+    custom = call.get("custom")
+    function = custom or call.get("function") or call
+    text_field = "input" if custom else "arguments"
+    shown = {"name": function.get("name"), text_field: function.get(text_field)}
     return sanitize(f"```json\n{json.dumps(shown, ensure_ascii=False, indent=2)}\n```")

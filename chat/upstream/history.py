@@ -55,6 +55,8 @@ def _for_openai(message: Message, *, reasoning: bool) -> Message:
 
 def _call(call: Message) -> Message:
     """Return a tool call with its name and arguments in `function`. Workers AI's own calls are flat."""
+    if call.get("custom") is not None:
+        return call
     if "function" not in call:
         flat = {name: call[name] for name in ("name", "arguments") if name in call}
         call = {**_without(tuple(flat), call), "type": "function", "function": flat}

@@ -13,6 +13,8 @@ _Object = dict[str, Any]
 _STRUCTURE = re.compile(r'\\.|["{}\[\]\\]', re.S)
 _FUNCTION_FIELDS = {"name", "arguments", "parameters"}
 _USUAL_FIELDS = {"index", "id", "type", "function", *_FUNCTION_FIELDS}
+_CUSTOM = "custom"  # calls of OpenAI's custom tools, whose `input` is any text, not JSON
+_CUSTOM_FIELDS = {"name", "input"}
 
 
 class ToolCalls:
@@ -20,6 +22,7 @@ class ToolCalls:
 
     `add` accepts OpenAI's fragments (`index`, then `arguments` in pieces, also with null for keys that OpenAI
     omits), complete calls, and the older flat form `{"name", "arguments": {…}}`. Empty elements are skipped.
+    Calls of custom tools keep their own shape, `{"name", "input": "…"}` in `custom`.
 
     Index, id and name together tell the calls apart, because servers treat each of them in a way of their
     own: the index is 0 for all calls, missing, or text; the id is repeated in each fragment, new in each,
@@ -73,7 +76,7 @@ class ToolCalls:
         if not pieces:
             return []
         first = self._turn
-        while self._turn < len(self._calls) - 1 and self._calls[self._turn].is_complete:
+        while self._turn < len(self._calls) - 1 and self._calls[self._turn].may_be_followed:
             self._turn += 1
         if self._turn > first:
             pieces, self._waiting = sorted(self._waiting + pieces, key=lambda piece: piece["index"]), []
@@ -81,11 +84,13 @@ class ToolCalls:
         return [piece for piece in pieces if piece["index"] <= self._turn]
 
     def _add(self, fragment: _Object, whole: bool) -> _Object | None:
-        function = fragment.get("function")
+        is_custom = isinstance(fragment.get(_CUSTOM), dict)
+        function = fragment.get(_CUSTOM if is_custom else "function")
         if not isinstance(function, dict):
             function = fragment
         name, id_ = _word(function.get("name")), _word(fragment.get("id"))
-        arguments = _text(function.get("arguments", function.get("parameters")))
+        given = "input" if is_custom else "arguments"
+        arguments = _text(function.get(given, function.get("parameters")))
         index = None if whole else _number(fragment.get("index"))
         call = None if whole else self._find(index, id_, name, arguments)
         if call is None and not name:
@@ -95,14 +100,15 @@ class ToolCalls:
         parts: list[str] = []
         if call is None:
             early_id, parts = self._early.pop(index, ("", []))
-            call = self._begin(index, id_ or early_id, name)
+            call = self._begin(index, id_ or early_id, name, is_custom=is_custom)
         self._last = call
         if call is None or call.repeats(name or call.name, arguments):
             return None
         if id_:
             self._by_id[id_] = call
-        own = _own_fields(fragment, _USUAL_FIELDS)
-        own_of_function = {} if function is fragment else _own_fields(function, _FUNCTION_FIELDS)
+        own = _own_fields(fragment, _USUAL_FIELDS | ({_CUSTOM} if is_custom else set()))
+        usual = _CUSTOM_FIELDS if is_custom else _FUNCTION_FIELDS
+        own_of_function = {} if function is fragment else _own_fields(function, usual)
         return call.add("".join([*parts, self._fitting(arguments)]), own, own_of_function)
 
     def _hold(self, index: int | None, id_: str, arguments: str) -> None:
@@ -138,13 +144,13 @@ class ToolCalls:
             return call if call.is_open and name == call.name else None
         return call if name == call.name else None
 
-    def _begin(self, index: int | None, id_: str, name: str) -> "_Call | None":
+    def _begin(self, index: int | None, id_: str, name: str, *, is_custom: bool) -> "_Call | None":
         """Begin a call with an id that is unique in the reply: results are matched by id. None if full."""
         if len(self._calls) >= MAX_CALLS:
             return None
         own_id = id_ if id_ and id_ not in self._ids else f"call_{uuid.uuid4().hex}"
         self._ids.add(own_id)
-        call = _Call(len(self._calls), own_id, id_, name)
+        call = (_CustomCall if is_custom else _Call)(len(self._calls), own_id, id_, name)
         self._calls.append(call)
         if index is not None:
             self._by_index[index] = call
@@ -153,6 +159,8 @@ class ToolCalls:
 
 class _Call:
     """One call. `sent_id` is the server's id, `id` the one that is unique in the reply."""
+
+    kind, text_field, no_text = "function", "arguments", "{}"
 
     def __init__(self, number: int, id_: str, sent_id: str, name: str) -> None:
         self.name, self.sent_id = name, sent_id
@@ -172,6 +180,10 @@ class _Call:
         """True if the arguments are a whole JSON value."""
         self._scan()
         return self._has_begun and self._depth <= 0 and not self._in_string
+
+    @property
+    def may_be_followed(self) -> bool:
+        return self.is_complete
 
     @property
     def is_open(self) -> bool:
@@ -194,26 +206,26 @@ class _Call:
     def flush(self) -> _Object | None:
         rest = self._joiner.flush()
         if not rest and not any(part.strip() for part in self._parts):
-            rest = "{}"
+            rest = self.no_text
         if rest:
             self._parts.append(rest)
         return self._piece(rest, {}, {})
 
     def as_dict(self) -> _Object:
         arguments = "".join(self._parts)
-        function = {"name": self.name, "arguments": arguments if arguments.strip() else "{}"}
+        function = {"name": self.name, self.text_field: arguments if arguments.strip() else self.no_text}
         function |= self._function_more
-        return {"id": self._id, "type": "function", "function": function, **self._more}
+        return {"id": self._id, "type": self.kind, self.kind: function, **self._more}
 
     def _piece(self, arguments: str, more: _Object, function_more: _Object) -> _Object | None:
         if self._is_sent and not (arguments or more or function_more):
             return None
-        function = {"arguments": arguments, **function_more}
+        function = {self.text_field: arguments, **function_more}
         if self._is_sent:
-            return {"index": self._number, "function": function, **more}
+            return {"index": self._number, self.kind: function, **more}
         self._is_sent = True
         function = {"name": self.name, **function}
-        return {"index": self._number, "id": self._id, "type": "function", "function": function, **more}
+        return {"index": self._number, "id": self._id, "type": self.kind, self.kind: function, **more}
 
     def _scan(self) -> None:
         """Read on in the arguments, each part once, so that long arguments take linear time."""
@@ -228,6 +240,16 @@ class _Call:
                 self._backslash = sign
             elif not self._in_string:
                 self._depth += (sign in "{[") - (sign in "}]")
+
+
+class _CustomCall(_Call):
+    """A call of a custom tool: a text of any form, which only another call or the reply's end completes."""
+
+    kind, text_field, no_text = _CUSTOM, "input", ""
+    may_be_followed = True
+
+    def _scan(self) -> None:
+        pass
 
 
 def _text(arguments: object) -> str:

@@ -59,6 +59,13 @@ def test_workers_ais_own_shape_has_the_calls_whole(alices: Program) -> None:
     assert alices.run({"prompt": body_line(TOOLS)}).json()["result"]["tool_calls"] == flat
 
 
+def test_calls_of_custom_tools_keep_their_shape(alices: Program) -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": 'echo "{'}}
+    stream = frames(chunk(tool_calls=[{"index": 0, **call}]), ended("tool_calls"))
+    assert replied(alices, stream)["message"]["tool_calls"] == [call]
+    assert alices.run({"prompt": body_line(stream)}).json()["result"]["tool_calls"] == [call]
+
+
 @pytest.mark.parametrize(
     ("stream", "reason"),
     [

@@ -310,6 +310,19 @@ def test_arguments_of_earlier_calls_are_sent_as_json(arguments: Any, got: str) -
         ]
 
 
+def test_calls_of_custom_tools_are_for_openai_s_servers() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": "ls"}}
+    sent = [*QUESTION["messages"], {"role": "assistant", "content": None, "tool_calls": [call]}]
+    assert history.for_openai(read(messages=sent).messages, reasoning=True)[1]["tool_calls"] == [call]
+    for model in CLOSED:
+        with pytest.raises(InvalidField) as error:
+            read(model, messages=sent)
+        assert (error.value.param, error.value.code) == (
+            "messages[1].tool_calls[0].custom",
+            "unsupported_parameter",
+        )
+
+
 REASONED = {
     "role": "assistant",
     "content": "",

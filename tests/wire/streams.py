@@ -61,11 +61,12 @@ def assert_same_calls(calls: list[dict[str, Any]], deltas: Iterable[Delta]) -> N
     built: dict[int, dict[str, Any]] = {}
     for piece in (piece for delta in deltas for piece in delta.tool_calls):
         if built and piece["index"] not in built:  # it parses a call where the next one begins
-            json.loads(built[piece["index"] - 1]["function"]["arguments"])
-        call = built.setdefault(piece["index"], {"function": {"name": "", "arguments": ""}})
-        call |= {name: value for name, value in piece.items() if name not in ("index", "function")}
-        for name, value in piece["function"].items():
-            call["function"][name] = call["function"].get(name, "") + value
+            json.loads(built[piece["index"] - 1].get("function", {}).get("arguments", "{}"))
+        kind, text = ("custom", "input") if "custom" in piece else ("function", "arguments")
+        call = built.setdefault(piece["index"], {kind: {"name": "", text: ""}})
+        call |= {name: value for name, value in piece.items() if name not in ("index", kind)}
+        for name, value in piece[kind].items():
+            call[kind][name] = call[kind].get(name, "") + value
     assert list(built.values()) == calls
 
 

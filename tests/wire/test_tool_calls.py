@@ -22,6 +22,7 @@ def call(id_: str, name: str, arguments: str, **more: object) -> Fragment:
 
 WEATHER, CLOCK = call("a", "weather", OSLO), call("b", "clock", CET)
 SIGNED = {"extra_content": {"google": {"thought_signature": "SIG=="}}}
+LS = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": 'echo "{"\n'}}
 STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
     "as OpenAI": (
         [
@@ -32,6 +33,19 @@ STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
             [part(None, CET, index=1)],
         ],
         [WEATHER, CLOCK],
+    ),
+    "of custom tools": (
+        [
+            [{"index": 0, "id": "c", "type": "custom", "custom": {"name": "shell", "input": ""}}],
+            [{"index": 0, "custom": {"input": 'echo "'}}],
+            [{"index": 0, "custom": {"input": '{"\n'}}],
+            [part("clock", CET, index=1, id="b", type="function")],
+        ],
+        [LS, CLOCK],
+    ),
+    "of a custom tool, whole and without a text": (
+        [[LS, {"id": "d", "type": "custom", "custom": {"name": "shell", "input": ""}}]],
+        [LS, {"id": "d", "type": "custom", "custom": {"name": "shell", "input": ""}}],
     ),
     "interleaved": (
         [

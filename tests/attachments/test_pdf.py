@@ -258,6 +258,11 @@ def test_a_table_is_read_by_rows() -> None:
         assert text(*by_row).split() == text(*by_column).split() == " ".join(map(" ".join, table)).split()
 
 
+def test_rows_that_begin_with_one_character_are_rows() -> None:
+    table = [("No", "Item", "Price"), ("1", "Rye bread", "4.80"), ("2", "Cake", "19"), ("a", "Milk", "1.20")]
+    assert text(*in_turn(rows(*table))).split("\n") == list(map(" ".join, table))
+
+
 def test_blocks_side_by_side_stay_as_they_are_drawn() -> None:
     made = rows(*LISTS)
     wanted = [cell for column in zip(*LISTS, strict=True) for cell in column]

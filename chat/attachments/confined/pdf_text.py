@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 # PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
 DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
-
-
+# A space before a string of one character, which PDFium takes for a part of the line above.
+GUESSED = re.compile(r"(?<=\S) (?=\S(?:\s|$))")
 SAMPLED = 10  # every so many characters of a line are asked where they are
 
 
@@ -70,6 +70,9 @@ class PageText:
         if len(text) != count:  # a character that is written as several
             text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
         self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(text)))
+        for found in GUESSED.finditer("".join(self.characters)):
+            if self._begins_line(found.end()):
+                self.characters[found.start()] = "\n"
 
     def box(self, number: int) -> Box:
         """Return where a character stands."""
@@ -79,6 +82,11 @@ class PageText:
             self._raw.FPDFText_GetLooseCharBox(self._handle, number, edges)
             found = self._boxes[number] = self.shown(edges.left, edges.bottom, edges.right, edges.top)
         return found
+
+    def _begins_line(self, number: int) -> bool:
+        """Return True if a character behind a space stands lower than what is before it, and further left."""
+        before, this = self.box(number - 2), self.box(number)
+        return this.middle[1] < before.bottom and this.left < before.left
 
     @cached_property
     def lines(self) -> list[tuple[range, Box]]:

@@ -27,6 +27,7 @@ SCRIPTS = {
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
 OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w")  # of an exponent or an index, in contrast to “st”
 KEEPING = re.compile(r"(?:^|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
+STRUCK = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:[^;]*\bline-through", re.IGNORECASE)
 UNWRITTEN = re.compile(r"[\t\r\n]")  # of an address, as https://url.spec.whatwg.org/ has it
 NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)
 CONTACT = re.compile(r"(?:mailto|tel|sms):([^?]*)", re.IGNORECASE)
@@ -52,7 +53,8 @@ class Body:
         if tag in ELEMENTS:
             return ELEMENTS[tag](self, node)
         edge = "" if not tag or INLINE.fullmatch(tag) else "\n\n" if PARAGRAPHS.fullmatch(tag) else EDGE
-        return f"{edge}{self.inside(node)}{edge}"
+        is_struck = STRUCK.search(node.attributes.get("style") or "")
+        return f"{edge}{self._del(node) if is_struck else self.inside(node)}{edge}"
 
     def inside(self, node: Any) -> str:
         """Return the text of the node's children."""
@@ -176,9 +178,8 @@ class Body:
     def _del(self, node: Any) -> str:
         text = self.inside(node)
         struck = text.strip(" ")
-        return (
-            text.replace(struck, f"~~{struck}~~") if struck and not re.search(f"[\n{EDGE}]", struck) else text
-        )
+        is_marked = struck and not re.search(f"[\n{EDGE}]|^~~", struck)
+        return text.replace(struck, f"~~{struck}~~") if is_marked else text
 
     def _q(self, node: Any) -> str:
         return f"“{self.inside(node).strip(' ')}”"

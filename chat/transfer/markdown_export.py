@@ -11,6 +11,7 @@ from chat.models import Conversation, Message
 from chat.models.citation import CitedSource
 
 from .document import is_picture, sources_of
+from .markdown_labels import Labels
 from .markdown_turns import closed
 from .own_format import Object
 from .reading import read, shown_batches
@@ -27,25 +28,25 @@ def markdown_pieces(
     `root`: the relative path to the archive's root, for links to pictures and documents; without it, they are
     only named.
     """
+    labels = Labels()
     yield f"# {_escaped(conversation.title)}\n"
     if version := conversation.assistant_version:
         yield f"\n{_('Assistant:')} {_escaped(version.name)}\n"
     if conversation.system:
-        yield f"\n## {_('Instructions')}\n\n{closed(conversation.system)}\n"
+        yield f"\n## {_('Instructions')}\n\n{closed(labels.apart(conversation.system))}\n"
     for batch in shown_batches(conversation):
         for message in read(batch):
-            yield _message(message, zone, name_of, root)
+            yield _message(message, zone, name_of, root, labels)
 
 
-def _message(message: Object, zone: tzinfo, name_of: NameOf, root: str | None) -> str:
+def _message(message: Object, zone: tzinfo, name_of: NameOf, root: str | None, labels: Labels) -> str:
     heading = f"\n## {author(message, name_of)} · {written_time(message['created'], zone)}\n"
     thoughts = ""
     if message["reasoning"]:
-        thoughts = (
-            f"\n<details><summary>{_('Thinking')}</summary>\n\n{closed(message['reasoning'])}\n\n</details>\n"
-        )
+        reasoning = closed(labels.apart(message["reasoning"]))
+        thoughts = f"\n<details><summary>{_('Thinking')}</summary>\n\n{reasoning}\n\n</details>\n"
     attachments = "".join(f"\n{_attachment(each, root)}\n" for each in message.get("attachments", ()))
-    text = f"\n{closed(message['text'])}\n" if message["text"] or not attachments else ""
+    text = f"\n{closed(labels.apart(message['text']))}\n" if message["text"] or not attachments else ""
     return f"{heading}{thoughts}{attachments}{text}{_sources(message)}"
 
 

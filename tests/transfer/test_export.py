@@ -52,6 +52,15 @@ def test_all_branches_and_what_is_known_of_them_are_in_the_json(tree: Tree) -> N
     assert found["messages"][3]["runs"][0]["usage"] is None
 
 
+def test_in_markdown_each_turn_has_its_own_labels(tree: Tree) -> None:
+    turns = tree.grow(None, 3)
+    tree.show(turns[-1])
+    for place, message in enumerate(turns):
+        Message.objects.filter(pk=message.pk).update(text=f"[1]\n\n[1]: https://{place}.org")
+    found = as_markdown(tree.conversation)
+    assert all(f"{label}: https://{n}.org" in found for n, label in enumerate(("[1]", "[1-2]", "[1-3]")))
+
+
 def test_a_growing_reply_is_exported_as_far_as_it_is_stored(tree: Tree) -> None:
     _, reply = tree.grow(None, 2)
     Message.objects.filter(pk=reply.pk).update(text="")

@@ -260,7 +260,26 @@ def test_a_table_is_read_by_rows() -> None:
 
 def test_rows_that_begin_with_one_character_are_rows() -> None:
     table = [("No", "Item", "Price"), ("1", "Rye bread", "4.80"), ("2", "Cake", "19"), ("a", "Milk", "1.20")]
-    assert text(*in_turn(rows(*table))).split("\n") == list(map(" ".join, table))
+    assert text(*in_turn(rows(*table))).split("\n") == list(map("\t".join, table))
+
+
+def test_empty_cells_of_a_table_keep_their_places() -> None:
+    table = [
+        ("", "Mon", "Tue", "Wed"),
+        ("8:00", "Music", "Art", "Sports"),
+        ("9:00", "Art", "", "Music"),
+        ("10:00", "", "Sports", "Art"),
+        ("11:00", "Biology", "Music", ""),
+    ]
+    made = [
+        (50 + 100 * at, 700 - 15 * row, cell)
+        for row, cells in enumerate(table)
+        for at, cell in enumerate(cells)
+        if cell
+    ]
+    wanted = ["\t".join(row).rstrip() for row in table]
+    assert text(*made).split("\n") == wanted
+    assert text(*sorted(made, key=lambda string: string[0])).split("\n") == wanted
 
 
 def test_blocks_side_by_side_stay_as_they_are_drawn() -> None:

@@ -2,6 +2,7 @@
 
 PDFium returns text as the page draws it, which is mostly the order in which it is read. That is changed only
 where it is surely wrong: lines of prose that alternate between columns, cells of a table drawn by columns.
+The cells of a table are set apart by tabs, since one without text would else move those behind it.
 """
 
 import re
@@ -156,8 +157,10 @@ def _band(band: list[Piece], found: list[float]) -> tuple[list[str | Piece], boo
     columns = [lines for lines in columns if lines]
     if len(columns) > 1 and _alternate(columns) and _is_prose(columns):
         return [each for lines in columns for line in lines for each in _words(line)], True
-    if len(columns) > 1 and _is_table(columns):
-        return [each for row in _lines(band) for each in _cells(row)], True
+    rows = _lines(band)
+    if len(columns) > 1 and (_is_table(columns) or _is_grid(rows)):
+        own = gutters(piece.box for piece in band) or found  # without the lines that cross them
+        return [each for row in rows for each in _cells(row, own)], True
     return [each for piece in band for each in _words([piece])], False
 
 
@@ -168,10 +171,14 @@ def _words(line: list[Piece]) -> Iterator[str | Piece]:
     yield "\n"
 
 
-def _cells(row: list[Piece]) -> Iterator[str | Piece]:
+def _cells(row: list[Piece], found: list[float]) -> Iterator[str | Piece]:
+    """Return the cells of a row, the empty ones too."""
+    column = 0
     for number, piece in enumerate(row):
-        yield "\t" if number else ""
+        place = sum(gutter < piece.box.middle[0] for gutter in found)
+        yield "\t" * max(place - column, min(number, 1))
         yield piece
+        column = place
     yield "\n"
 
 
@@ -243,6 +250,16 @@ def _is_table(columns: list[Lines]) -> bool:
         aligned >= MIN_ALIGNED * len(rest)
         and median(len(cell.split()) for cell in cells) <= MAX_CELL_WORDS
         and (len(columns) > 2 or max(numbers / len(rest), labels / len(columns[0])) >= MIN_NUMBERS)
+    )
+
+
+def _is_grid(rows: Lines) -> bool:
+    """Return True for a table of several columns of short cells that is drawn row by row."""
+    drawn = [piece.numbers[0] for row in rows for piece in row]
+    return (
+        sum(len(row) > 2 for row in rows) >= MIN_LINES
+        and drawn == sorted(drawn)
+        and median(len(piece.text.split()) for row in rows for piece in row) <= MAX_CELL_WORDS
     )
 
 

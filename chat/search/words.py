@@ -17,8 +17,10 @@ MAX_READ_FACTOR = 4  # characters that are read for words, for each byte that is
 MAX_UTF8_BYTES = 4  # of a character
 MAX_PART_CHARS = 56  # read on each side of a change of case in an identifier, or of a symbol
 WORD = re.compile(r"[^\W_]+")
+# Marks on letters, and what is invisible within a word: the soft hyphen, joiners and non-joiners.
 COMBINING_MARKS = re.compile(
-    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
+    "[\u00ad\u200c\u200d\u2060\ufeff"
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
 )
 # Letters that Unicode does not decompose, such as those with a stroke.
 LETTERS = str.maketrans(

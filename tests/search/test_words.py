@@ -22,6 +22,8 @@ from chat.search import words
         ("Python3日本", ["python3", "日", "本"]),
         ("foo.bar snake_case 0x1f", ["foo", "bar", "snake", "case", "0x1f"]),
         ("مُحَمَّد", ["محمد"]),
+        ("Donau\u00addampf\u00adschiff", ["donaudampfschiff"]),
+        ("\ufeffword می\u200cخواهم ab\u2060cd a\u200bb", ["word", "میخواهم", "abcd", "a", "b"]),
         ("", []),
         ("…—!?", []),
     ],

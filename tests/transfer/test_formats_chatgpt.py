@@ -258,6 +258,12 @@ def test_pictures_and_recordings_are_named() -> None:
     assert last(found).text == "[picture: A red cat]\n\n[picture: picture]"
 
 
+def test_a_result_without_text_is_named() -> None:
+    seen = {"content_type": "computer_output", "screenshot": PICTURE, "state": {"url": "https://x.org"}}
+    found = chatgpt(chatgpt_message("user", "Hm"), tool(seen, "computer.do"), tool("", "computer.do"))
+    assert found.left_out == {"other": ["computer_output"]}
+
+
 def test_pictures_in_the_file_are_attachments_of_a_question() -> None:
     content = {"content_type": "multimodal_text", "parts": [PICTURE | {"asset_pointer": GIF}, "Hm"]}
     found = chatgpt(chatgpt_message("user", content))

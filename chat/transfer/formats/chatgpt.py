@@ -129,8 +129,11 @@ def _result(draft: Draft, name: str, content: Raw, about: Raw) -> None:
     elif tool in SEARCH_TOOLS:
         if text := foreign.text_in(content):
             draft.leave_out("tool", f"{name}: {text}")
-    elif tool not in CONFIRMING_TOOLS and (text := foreign.text_in(content)):
-        draft.result(name, text)
+    elif text := foreign.text_in(content):
+        if tool not in CONFIRMING_TOOLS:
+            draft.result(name, text)
+    elif kind not in PLAIN:
+        draft.leave_out("other", kind)
     report = foreign.parsed(foreign.record(about.get("chatgpt_sdk")).get("widget_state"))
     if text := foreign.text_in(foreign.record(report).get("report_message")):  # of a deep research
         draft.add(marks.replaced(text, about, draft))
@@ -218,7 +221,8 @@ CONTENT: dict[str, Callable[[Draft, Raw, Raw], None]] = {
     "system_error": _error,
     "model_editable_context": _memory,
 }
-SHOWN_RESULTS = tuple(kind for kind in CONTENT if kind not in ("text", "multimodal_text", "code"))
+PLAIN = ("", "text", "multimodal_text", "code")
+SHOWN_RESULTS = tuple(kind for kind in CONTENT if kind not in PLAIN)
 
 
 def _files(draft: Draft, content: Raw, about: Raw) -> None:

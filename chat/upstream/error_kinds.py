@@ -60,11 +60,12 @@ WORDS_OF_KIND = {
     ErrorKind.CREDITS: "insufficient_quota insufficient_balance insufficient_credits insufficient_credit"
     " insufficient_funds insufficient_user_quota billing_hard_limit_reached billing_not_active billing_error"
     " payment_required exceeded_current_quota_error quota_exceeded usage_limit_reached budget_exceeded"
-    " spend_limit_exceeded arrearage credits_exhausted",
+    " spend_limit_exceeded arrearage credits_exhausted account_overdue_error",
     ErrorKind.THROTTLED: "rate_limit_exceeded rate_limit_error rate_limit rate_limited rate_limit_reached"
     " rate_limit_reached_error too_many_requests requests tokens resource_exhausted throttling"
     " throttling_exception throttling_error throttling.rate_quota throttling.burst_rate"
-    " throttling.allocation_quota limit_requests limit_burst_rate tokens_usage_based",
+    " throttling.allocation_quota limit_requests limit_burst_rate tokens_usage_based"
+    " token_quota_exceeded request_quota_exceeded too_many_tokens_error",
     ErrorKind.BUSY: "overloaded_error overloaded server_overloaded model_overloaded engine_overloaded"
     " engine_overloaded_error capacity_exceeded capacity_not_available model_not_ready_exception server_busy"
     " service_tier_capacity_exceeded no_capacity model_loading slow_down",
@@ -81,7 +82,9 @@ WORDS_OF_KIND = {
     " unsupported_country_region_territory organization_restricted model_permission_blocked_org",
     ErrorKind.UNKNOWN_MODEL: "model_not_found model_not_exist model_not_found_error deployment_not_found"
     " model_decommissioned model_deprecated resource_not_found_exception invalid_model unknown_model"
-    " not_found_error",
+    " not_found_error model_not_supported",
+    # Of TGI and Bedrock, with 424
+    ErrorKind.UNAVAILABLE: "generation incomplete_generation model_error_exception",
 }
 # Words that name no more than a class of errors; they count where neither a text nor a status says more.
 VAGUE_WORDS_OF_KIND = {
@@ -120,7 +123,8 @@ TEXTS_OF_KIND = {
         r"max(?:imum)? (?:prompt|input|allowed input|number of (?:input )?tokens(?! per)|sequence)",
         r"input tokens? (?:count )?.{0,40}exceeds?|tokens in request more|prompt exceeds max|超长|过长",
         r"exceeds? the (?:\w+ )?limit of [\d,]{4,}\b(?! *(?:requests|calls|tokens per))",
-        r"reduce the length of|reduce your prompt|too many (?:input )?tokens(?! per|, please wait)",
+        r"too many (?:input )?tokens(?! per|, please wait| processed)",
+        r"reduce the length of|reduce your prompt",
         r"less than [\d,]+ tokens|token limit exceeded|exceeded model token|current length is",
         r"too large for model",
     ),
@@ -129,9 +133,9 @@ TEXTS_OF_KIND = {
         r"(?:tokens|requests|images) per (?:second|min|hour|day)",
     ),
     ErrorKind.CREDITS: (
-        r"exceeded your (?:current )?quota|credit balance|(?:more|out of|no|enough) credits(?! were)",
+        r"exceeded your (?:current )?quota|credit balance|(?:more|out of|no|enough|any) credits(?! were)",
         r"insufficient.{0,20}(?:balance|credit|funds|quota)|spend(?:ing)? (?:limit|cap)|payment required",
-        r"余额不足",
+        r"余额不足|balance is (?:insufficient|too low)|overdue (?:balance|payment|bill)",
         r"(?:key|usage|credit|monthly|budget) limits? (?:exceeded|reached)",
         r"reached your .{0,40}(?:usage|spend) limit",
         r"quota (?:is not enough|exhausted|used up|has been)|no quota left|free tier .{0,40}exhausted|额度",
@@ -151,7 +155,8 @@ TEXTS_OF_KIND = {
     ErrorKind.BLOCKED: (
         r"content.?(?:management|filter|polic|moderation)|flagged (?:as|by|for)|prohibited.?content",
         r"blocked by .{0,40}(?:safety|policy|filter|guardrail)|guardrails? (?:violation|intervened)",
-        r"content exists risk|usage (?:guidelines|polic)|sensitive (?:content|words?)|new_sensitive",
+        r"content exists risk|usage (?:guidelines|polic)|new_sensitive",
+        r"sensitive (?:content|information|words?)",
         r"敏感|不安全",
         r"inappropriate content|safety (?:system|filter|settings)|data loss prevention|\bDLP\b",
     ),
@@ -192,6 +197,7 @@ KIND_OF_STATUS = {
 }
 # Statuses that decide before words: a request that is too large for a limit per minute never fits into it.
 DECISIVE_STATUSES = {413}
+NEVER_FITS = re.compile(r"request too large for .{1,200}tokens per min|must be reduced in order to run", re.I)
 MAX_SEARCHED_CHARS = 2_000
 
 
@@ -199,8 +205,8 @@ def kind_of(code: str, words: Iterable[str], text: str, status: int | None) -> E
     """Return the kind of an error with Cloudflare's `code`, if it has one, and all its words and texts."""
     names = [_normal(word) for word in words]
     named = next((KIND_OF_WORD[name] for name in names if name in KIND_OF_WORD), None)
-    if status in DECISIVE_STATUSES:
-        return KIND_OF_CODE.get(code, KIND_OF_STATUS[status])
+    if status in DECISIVE_STATUSES or NEVER_FITS.search(text[:MAX_SEARCHED_CHARS]):
+        return KIND_OF_CODE.get(code, ErrorKind.TOO_LONG)
     if named and code not in KIND_OF_CODE:
         return named
     if found := _kind_of_text(text[:MAX_SEARCHED_CHARS], code, status):

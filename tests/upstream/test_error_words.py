@@ -383,6 +383,29 @@ OTHER_BODIES: list[tuple[int, Any, ErrorKind]] = [
     (200, {"code": "DataInspectionFailed", "message": "Output data may contain it."}, BLOCKED),
     (500, {"detail": "Internal Server Error"}, UNAVAILABLE),
     (502, {"error": {"message": "Provider returned error", "code": 502}}, UNAVAILABLE),
+    # Cerebras, a day's limit in the words of a full window; OpenAI, what fits into no minute
+    (429, said("Tokens per day limit exceeded - too many tokens processed."), THROTTLED),
+    (429, said("…", type="too_many_tokens_error", code="token_quota_exceeded"), THROTTLED),
+    (
+        429,
+        said(
+            "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, "
+            "Requested 40000. The input or output tokens must be reduced in order to run successfully.",
+            type="tokens",
+            code="rate_limit_exceeded",
+        ),
+        TOO_LONG,
+    ),
+    # SiliconFlow, xAI, Volcengine
+    (403, {"code": 30001, "message": "Sorry, your account balance is insufficient", "data": None}, CREDITS),
+    (403, {"code": "x", "error": "Your team doesn't have any credits or licenses yet."}, CREDITS),
+    (403, said("your account has an overdue balance."), CREDITS),
+    (403, said("…", code="AccountOverdueError", type="Forbidden"), CREDITS),
+    (400, said("The input text may contain sensitive information."), BLOCKED),
+    # TGI and Bedrock, whose 424 is no filter; Copilot
+    (424, {"error": "Request failed: CUDA out of memory", "error_type": "generation"}, UNAVAILABLE),
+    (424, {"__type": "ModelErrorException", "message": "The model had an error"}, UNAVAILABLE),
+    (400, said("The requested model is not supported.", code="model_not_supported"), UNKNOWN_MODEL),
 ]
 
 

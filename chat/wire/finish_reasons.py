@@ -23,13 +23,13 @@ _NAMES = {
     CONTENT_FILTER: (
         "content_filter content_filtered safety image_safety recitation sensitive refusal blocklist language "
         "prohibited_content image_prohibited_content image_recitation spii blocked "
-        "guardrail guardrails guardrail_intervened moderation error_toxic "
+        "guardrail guardrails guardrail_intervened model_armor moderation error_toxic "
         "content_policy_violation policy_violation"
     ),
     ERROR: (
         "error abort aborted cancel canceled cancelled user_cancel insufficient_system_resource timeout "
         "network_error server_error internal_error failed failure malformed_function_call "
-        "unexpected_tool_call"
+        "unexpected_tool_call too_many_tool_calls missing_thought_signature malformed_response"
     ),
     "": "null none finish_reason_unspecified unspecified",
 }

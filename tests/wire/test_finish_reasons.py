@@ -12,11 +12,11 @@ STOP = (
 LENGTH = "length LENGTH max_tokens MAX_TOKENS model_length max_output_tokens model_context_window_exceeded"
 CONTENT_FILTER = (
     "content_filter content-filter SAFETY RECITATION sensitive refusal PROHIBITED_CONTENT BLOCKLIST "
-    "guardrail_intervened IMAGE_SAFETY"
+    "guardrail_intervened IMAGE_SAFETY MODEL_ARMOR"
 )
 ERRORS = (
     "error ERROR abort aborted cancelled CANCELED insufficient_system_resource network_error timeout "
-    "MALFORMED_FUNCTION_CALL"
+    "MALFORMED_FUNCTION_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE"
 )
 NONE = [None, "", "null", "none", "FINISH_REASON_UNSPECIFIED", 7, [], {}]
 CALL = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}

@@ -26,7 +26,9 @@ _scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  
 _Object = dict[str, Any]
 _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
-_RARE_FIELDS = {"error", "errors", "success", "internalCode", "base_resp", "chunks", *FRAME_FIELDS}
+_ERRORS = ("error", "errors", "error_msg")
+_OUTCOMES = {"base_resp": "status_code", "x_groq": "error"}  # MiniMax's, Groq's of a reply broken off
+_RARE_FIELDS = {"success", "internalCode", "chunks", *_ERRORS, *_OUTCOMES, *FRAME_FIELDS}
 _NO_ERRORS = ("", "ok", "success", "succeeded")  # codes of servers that name one in each frame
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
 _REASONING_NAMES = {*REASONING_NAMES}
@@ -265,23 +267,23 @@ def _native_message(frame: _Object) -> Mapping[str, Any]:
     """Return the message of a frame without choices. Raises FrameError for an error of another form."""
     if "response" in frame and not frame.get("tool_calls") and _REASONING_NAMES.isdisjoint(frame):
         return _NOTHING
-    message = frame.get("message")
-    if isinstance(message, dict):
+    if isinstance(message := frame.get("message"), dict):
         return message
     if "response" not in frame and "choices" not in frame:
         code = frame.get("code") or frame.get("status_code")
-        if frame.get("object") == "error" or (message and _is_error_code(code)):
+        is_error = frame.get("status") == "error" or _is_error_code(code)
+        if frame.get("object") == "error" or (is_error and (message or frame.get("msg"))):
             raise FrameError(frame)
     return {name: frame[name] for name in ("tool_calls", *REASONING_NAMES) if name in frame}
 
 
 def _raise_if_error(frame: _Object) -> None:
     """Raise FrameError if the frame has any of the forms of an error in Cloudflare's services."""
-    if frame.get("errors") or frame.get("error") or frame.get("success") is False or "internalCode" in frame:
+    if any(map(frame.get, _ERRORS)) or frame.get("success") is False or "internalCode" in frame:
         raise FrameError(frame)
-    outcome = frame.get("base_resp")  # MiniMax's
-    if isinstance(outcome, dict) and outcome.get("status_code"):
-        raise FrameError(frame)
+    for name, field in _OUTCOMES.items():
+        if isinstance(outcome := frame.get(name), dict) and outcome.get(field):
+            raise FrameError(outcome)
 
 
 def _is_error_code(code: object) -> bool:

@@ -82,6 +82,9 @@ class TestErrorsInTheStream:
             {"name": "AiError", "internalCode": 5021, "httpCode": 413, "message": "too long"},
             {"success": False, "result": [], "error": [{"code": 2009, "message": "Unauthorized"}]},
             [{"code": 2003, "message": "Too many requests"}],
+            {"error_code": 18, "error_msg": "Open api qps request limit reached"},
+            {"status": "error", "message": "no GPU is free"},
+            {"code": 500, "msg": "system busy"},
         ],
     )
     def test_are_raised_with_what_was_said(self, payload):
@@ -90,6 +93,12 @@ class TestErrorsInTheStream:
         assert caught.value.payload == payload
         with pytest.raises(FrameError):
             read(body(payload))
+
+    def test_may_stand_in_a_field_of_the_server_s_own(self):
+        with pytest.raises(FrameError) as caught:
+            read(frames(chunk("Hi"), {**chunk(), "x_groq": {"id": "r", "error": "over_capacity"}}))
+        assert caught.value.payload == {"id": "r", "error": "over_capacity"}
+        assert read(frames({**chunk("Hi"), "x_groq": {"id": "r"}}, ended("stop"))).text == "Hi"
 
     @pytest.mark.parametrize("data", ['{"message": "gone"}', "gone"])
     def test_may_be_an_event_named_error(self, data):

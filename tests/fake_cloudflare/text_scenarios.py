@@ -62,7 +62,7 @@ async def odd_events(run: Run, data: str = "", delay: float = 0.0) -> None:
         b"id: 5\nretry: 1\n\n",
         b"event: done\n" + frame({"response": text, "status": "complete"}),
         b"event: html\n" + frame({"html": [[0, text]], "response": text}),
-        b"id: 12!\nretry: 1\n" + frame({"html": [[0, text]], "code": text, "message": text}),
+        b"id: 12!\nretry: 1\n" + frame({"response": "", "html": [[0, text]], "code": text, "message": text}),
         b'data: {"response":\ndata: "after"}\n\n',
         b"nonsense: x\n\n:" + text.replace("\n", " ").encode() + b"\n\n",
     ]

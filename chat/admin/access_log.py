@@ -1,6 +1,6 @@
 """The access log: which staff members read whose conversations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from functools import reduce
 from operator import or_
@@ -113,7 +113,7 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
         words=" ".join(terms),
         address=client_address(request),
     )
-    if (shown or terms) and not _repeats(entry, shown.values()):
+    if (shown or terms) and not _repeats(entry, list(shown.values())):
         with write_lock(), transaction.atomic():
             entry.save(force_insert=True)
             for owner in shown.values():
@@ -121,18 +121,20 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
             ConversationAccessOwner.objects.bulk_create(shown.values())
 
 
-def _repeats(entry: ConversationAccess, shown: Iterable[ConversationAccessOwner]) -> bool:
+def _repeats(entry: ConversationAccess, shown: Collection[ConversationAccessOwner]) -> bool:
     """Return True if the reader's lists with the same words showed all of it within `REPEATED_WITHIN`."""
     same = ConversationAccess.objects.filter(
         at__gte=entry.at - REPEATED_WITHIN, kind=entry.kind, reader_key=entry.reader_key
     )
     lists = same.filter(words=entry.words, address=entry.address).values("pk")
+    if not shown:
+        return lists.exists()
     before: set[str] = set()
     for keys in ConversationAccessOwner.objects.filter(access__in=lists).values_list(
         "conversations", flat=True
     ):
         before.update(keys)
-    return lists.exists() and all(before.issuperset(owner.conversations) for owner in shown)
+    return all(before.issuperset(owner.conversations) for owner in shown)
 
 
 def record_once(request: HttpRequest, conversation: Conversation) -> None:

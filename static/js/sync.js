@@ -23,7 +23,6 @@ export class Sync {
   #failures = 0;
   #polling = null;
   #pollAgain = false;
-  #signedOut = false;
   #channel = null;
 
   /** @param {object} chat  chat.js's controller */
@@ -99,7 +98,7 @@ export class Sync {
     const pollAgain = this.#pollAgain;
     this.#pollAgain = false;
     if (pollAgain) return this.poll();
-    if (document.hidden || this.#chat.busy || this.#signedOut) return undefined;
+    if (document.hidden || this.#chat.busy) return undefined;
     this.#timer = setTimeout(() => this.poll(), pollDelay(Date.now() - this.#lastInput, this.#failures));
     return undefined;
   }
@@ -129,9 +128,8 @@ export class Sync {
 
   /** Let the person log in again, see login_dialog.js. */
   async #onSignedOut() {
-    this.#signedOut = true;
     const { login } = await import('./login_dialog.js');
-    this.#signedOut = !(await login(this.#chat.page));
+    await login(this.#chat.page);
   }
 
   /** Show that the conversation was deleted, with a link to a page that offers to undo it. */

@@ -1,4 +1,4 @@
-"""What the fields of Word show that have no result: signs (SYMBOL) and formulas of older versions (EQ)."""
+"""Fields of Word that have no result: signs (SYMBOL) and formulas of older versions (EQ)."""
 
 import re
 

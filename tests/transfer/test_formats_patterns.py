@@ -2,7 +2,9 @@
 
 import signal
 import threading
+import time
 import tracemalloc
+from typing import Any
 
 import pytest
 
@@ -46,6 +48,27 @@ def test_a_pattern_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
         assert patterns.replaced(text + "b", "(a+)+$", "x", multiple=False) is None
     assert patterns.replaced("one (a+)+$ two", "(a+)+$", "x", multiple=False) == "one x two", "as plain text"
     assert signal.getsignal(signal.SIGVTALRM) is before
+
+
+def test_a_finalizer_does_not_swallow_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns_module, "PATTERN_SECONDS", 0.01)
+    swallowed: list[BaseException] = []
+
+    class Text(str):
+        """Run code of others in the middle of a match, as the garbage collector does."""
+
+        def __getitem__(self, key: Any) -> str:
+            end = time.process_time() + 0.05
+            try:
+                while time.process_time() < end:
+                    pass
+            except BaseException as error:
+                swallowed.append(error)
+            return super().__getitem__(key)
+
+    text = Text("rope" + "a" * 40 + "b")
+    assert Patterns().replaced(text, "rope|(a+)+$", "x", multiple=True) is None
+    assert not swallowed
 
 
 def test_outside_the_main_thread_a_pattern_is_plain_text() -> None:

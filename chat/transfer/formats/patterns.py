@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from types import FrameType
 
 from .versions import MAX_DOCUMENT_CHARS
 
@@ -44,7 +44,7 @@ class Patterns:
             if self._slow < MAX_SLOW_PATTERNS and len(pattern) <= MAX_PATTERN_CHARS:
                 try:
                     with _limited():
-                        found = _replaced(content, re.compile(pattern, flags), replacement, multiple)
+                        found = _replaced(content, pattern, flags, replacement, multiple)
                 except (_TooSlow, OSError):  # an OSError where the kernel refuses the timer
                     self._slow += 1
                     break
@@ -57,9 +57,11 @@ class Patterns:
         return content.replace(pattern, replacement, -1 if multiple else 1)
 
 
-def _replaced(content: str, pattern: re.Pattern[str], replacement: str, multiple: bool) -> str | None:
+def _replaced(
+    content: str, pattern: str, flags: re.RegexFlag, replacement: str, multiple: bool
+) -> str | None:
     pieces, done, chars = [], 0, 0
-    for match in pattern.finditer(content):
+    for match in re.compile(pattern, flags).finditer(content):
         new = _expanded(match, replacement)
         chars += len(new)
         if chars > MAX_DOCUMENT_CHARS:
@@ -83,17 +85,22 @@ def _expanded(match: re.Match[str] | None, replacement: str) -> str:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Raise _TooSlow in the block after PATTERN_SECONDS. Signals reach only the main thread."""
+    """Raise _TooSlow in the block's matching after PATTERN_SECONDS. Signals reach only the main thread."""
     if threading.current_thread() is not threading.main_thread():
         raise _TooSlow
 
-    def end(_number: int, _frame: Any) -> NoReturn:
-        raise _TooSlow
+    def end(_number: int, frame: FrameType | None) -> None:
+        # A finalizer that runs in between would swallow the exception, so it waits for the next signal.
+        if frame and (frame.f_code in MATCHING or frame.f_globals.get("__package__") == "re"):
+            raise _TooSlow
 
     before = signal.signal(signal.SIGVTALRM, end)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, PATTERN_SECONDS)
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATTERN_SECONDS, PATTERN_SECONDS / 10)
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+MATCHING = (_replaced.__code__, _expanded.__code__)

@@ -299,7 +299,26 @@ FRAME = "Content-Type: text/html\nContent-Location: https://e.org/f\n\n<p>frame"
                 HTML + "Content-Location: https://e.org/\n\n<frameset><frame src=f></frameset>",
                 FRAME,
             ),
-            "[Frame: f]\n\nframe",
+            "frame",
+        ),
+        (
+            part(
+                "related",
+                HTML + "Content-Location: https://e.org/\n\n<p>a<iframe src='cid:f-1@mhtml.blink'></iframe>b",
+                "Content-ID: <f-1@mhtml.blink>\n"
+                + FRAME
+                + "<iframe src='cid:f-1@mhtml.blink' title=me></iframe>",
+            ),
+            "a\n\nframe\n[Frame: me]\n\nb",
+        ),
+        (
+            part(
+                "related",
+                HTML + "Content-Location: https://e.org/\n\n<iframe src=f></iframe>",
+                FRAME,
+                FRAME + " 2",
+            ),
+            "frame 2",
         ),
         (
             "Snapshot-Content-Location: https://e.org/\n"

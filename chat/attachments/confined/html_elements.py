@@ -36,11 +36,17 @@ MEDIA = {"video": "Video", "audio": "Audio", "iframe": "Frame", "frame": "Frame"
 LANGUAGE = re.compile(r"(?:^|\s)lang(?:uage)?-([\w+#.-]{1,30})")
 
 
-class Body:
-    """The text of elements. Their blocks are separated by line feeds, see `html_whitespace.py`."""
+Frames = dict[str, tuple[str, str]]
 
-    def __init__(self, address: str = "") -> None:
-        self._address = address
+
+class Body:
+    """The text of elements. Their blocks are separated by line feeds, see `html_whitespace.py`.
+
+    `address`: the page's own. `frames`: by address, other pages and their own addresses.
+    """
+
+    def __init__(self, address: str = "", frames: Frames | None = None) -> None:
+        self._address, self._frames = address, frames or {}
         self._depth = 0
         self._is_kept = False  # inside of `<pre>`
 
@@ -136,10 +142,11 @@ class Body:
         return picture(named) + self.inside(node)
 
     def _media(self, node: Any) -> str:
-        if inside := node.attributes.get("srcdoc"):
+        if page := self._framed(node):
             from .web_page import parsed
 
-            return f"\n\n{Body(self._address).text_of(parsed(inside).root)}\n\n"
+            inside, address = page
+            return f"\n\n{Body(address, self._frames).text_of(parsed(inside).root)}\n\n"
         source = next((each for each in node.iter() if each.tag == "source"), node)
         named = [node.attributes.get(name) for name in ("title", "aria-label")] + [
             source.attributes.get("src")
@@ -147,6 +154,14 @@ class Body:
         name = joined(next(filter(None, named), ""))
         is_shown = name and not NO_ADDRESS.match(name)
         return f"{EDGE}[{MEDIA[node.tag]}: {name[:MAX_ADDRESS_CHARACTERS]}]{EDGE}" if is_shown else EDGE
+
+    def _framed(self, node: Any) -> tuple[str, str] | None:
+        """Return the page inside a frame, and its address; each of them once, since they may hold another."""
+        if inside := node.attributes.get("srcdoc"):
+            return inside, self._address
+        with contextlib.suppress(ValueError):
+            return self._frames.pop(urljoin(self._address, node.attributes.get("src") or ""), None)
+        return None
 
     def _input(self, node: Any) -> str:
         kind, value = (node.attributes.get("type") or "").lower(), node.attributes.get("value") or ""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from email import message_from_bytes
 from email.message import Message
 from itertools import pairwise
+from urllib.parse import quote
 
 from .calendar_text import calendar_text
 from .mail_words import decoded_as, header_text
@@ -24,7 +25,6 @@ MAX_LACKING = 1 / 4  # of the words of tables in HTML, in a plain text
 WORD = re.compile(r"\w+")
 TABLE_ROW = re.compile(r"^\| .*\|$", re.MULTILINE)
 APPLE_SIZE = re.compile(rb"(\d{1,9}) *\n")  # of the message in a file of Apple's, in front of it
-FRAMES = re.compile("<frameset", re.IGNORECASE)
 ADDRESS = re.compile(r"\(?https?://\S+")
 BODIES = ("text/plain", "text/html")  # some programs give them a name as well
 REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
@@ -135,14 +135,17 @@ def _is_page(message: Message) -> bool:
 
 
 def _page_text(message: Message) -> str:
-    """Return the text of a saved page: its first HTML, or that of its frames if it has nothing else."""
+    """Return the text of a saved page: its first HTML, with that of its frames in their places."""
     kinds = ("text/html", "application/xhtml+xml")
     parts = [part for part in message.walk() if part.get_content_type() in kinds]
     pages = [(_decoded(part), header_text(str(part.get("content-location", "")))) for part in parts]
     start = str(message.get_param("start", ""))  # of multipart/related (RFC 2387)
     first = next((at for at, part in enumerate(parts) if start and part.get("content-id") == start), 0)
-    shown = pages if pages and FRAMES.search(pages[first][0]) else pages[first : first + 1]
-    return "\n\n".join(html_text(*page) for page in shown)
+    frames = {address: (page, address) for page, address in pages if address}
+    for part, page in zip(parts, pages, strict=True):
+        if name := str(part.get("content-id", "")).strip("<> "):  # RFC 2392
+            frames |= {f"cid:{name}": page, f"cid:{quote(name)}": page}
+    return html_text(*pages[first], frames) if pages else ""
 
 
 def _children(part: Message) -> list[Message]:

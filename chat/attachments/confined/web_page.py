@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from .html_elements import Body
+from .html_elements import Body, Frames
 from .html_visibility import mark_hidden
 from .html_whitespace import joined, restored
 
@@ -19,11 +19,14 @@ SHADOW = re.compile(r"<template(?=\s[^>]{0,300}\bshadowroot(?:mode)?\s*=)", re.I
 DESCRIPTIONS = 'meta[name="description" i], meta[property="og:description" i]'
 
 
-def html_text(text: str, address: str = "") -> str:
-    """Return the text of a page or a fragment. `address` is the page's own, for links that are relative."""
+def html_text(text: str, address: str = "", frames: Frames | None = None) -> str:
+    """Return the text of a page or a fragment. `address` is the page's own, for links that are relative.
+
+    `frames`: see `Body`.
+    """
     tree = parsed(text)
     base = tree.css_first("base[href]")
-    body = restored(Body((base and base.attributes["href"]) or address).text_of(tree.root))
+    body = restored(Body((base and base.attributes["href"]) or address, frames).text_of(tree.root))
     title, description = _title(tree), _description(tree)
     if title == body.partition("\n")[0].lstrip("# "):
         title = ""

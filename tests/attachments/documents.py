@@ -267,9 +267,9 @@ def record(kind: int, *parts: bytes) -> bytes:
     )
 
 
-def xls(shared: bytes, cells: bytes, state: int = 0) -> bytes:
+def xls(shared: bytes, cells: bytes, state: int = 0, history: int = 0x41) -> bytes:
     """A workbook of Excel 97 of one sheet, "One". `shared`: records beside those of its start and its end."""
-    begin, end = record(0x809, struct.pack("<HH12x", 0x600, 5)), record(0x0A, b"")
+    begin, end = record(0x809, struct.pack("<HH4xI4x", 0x600, 5, history)), record(0x0A, b"")
     place = len(begin) + len(shared) + len(end) + 4 + 11
     sheet = record(0x85, struct.pack("<IBBBB3s", place, state, 0, 3, 0, b"One"))
     return ole("Workbook", begin + shared + sheet + end + begin + cells + end)

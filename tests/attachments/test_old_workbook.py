@@ -87,6 +87,13 @@ def test_merged_and_hidden_cells_and_notes() -> None:
     )
 
 
+def test_formulas_without_values_are_not_calculated() -> None:
+    blank = record(0x06, struct.pack("<HHH8sHIH", 0, 0, 0, b"\3\0\0\0\0\0\xff\xff", 0, 0, 0))
+    for history, wanted in ((0, "| (not calculated) | 1 |"), (0x41, "| 1 |")):
+        (page,) = office_pages(documents.xls(FORMATS, blank + number(0, 1, 1), history=history), "xls")
+        assert page.split("\n")[2] == wanted
+
+
 def test_a_workbook_with_a_password() -> None:
     with pytest.raises(Problem, match="encrypted"):
         sheet(number(0, 0, 1), record(0x2F, bytes(6)))

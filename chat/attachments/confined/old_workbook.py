@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .number_codes import BUILT_IN, GENERAL, shown
 from .ole import Container
 from .problem import Problem
-from .sheet_table import Sheet, tables
+from .sheet_table import NOT_CALCULATED, Sheet, tables
 
 BOF, EOF, CONTINUE, BIFF8 = 0x809, 0x0A, 0x3C, 0x0600
 FILEPASS, DATEMODE, BOUNDSHEET, SST, FORMAT, XF = 0x2F, 0x22, 0x85, 0xFC, 0x41E, 0xE0
@@ -21,6 +21,7 @@ LABELSST, LABEL, NUMBER, RK, MULRK, FORMULA, STRING, BOOLERR = (
     0x207,
     0x205,
 )
+BLANK = 3  # the kind of a formula's value, if it is ""
 ROW, COLINFO, MERGEDCELLS, NOTE, OBJ, TXO = 0x208, 0x7D, 0xE5, 0x1C, 0x5D, 0x1B6
 ERRORS = {
     0x00: "#NULL!",
@@ -31,6 +32,7 @@ ERRORS = {
     0x24: "#NUM!",
     0x2A: "#N/A",
 }
+HISTORY = slice(12, 16)  # of the first record: what programs have saved the file, flags that Excel sets
 MAX_CHARACTERS = 8_000_000
 
 Record = tuple[int, list[bytes]]  # its type, and its data with what continues it
@@ -38,13 +40,17 @@ Record = tuple[int, list[bytes]]  # its type, and its data with what continues i
 
 @dataclass(slots=True)
 class _Book:
-    """The parts that the sheets share. `sheets`: name, place and whether it is hidden."""
+    """The parts that the sheets share. `sheets`: name, place and whether it is hidden.
+
+    `is_calculated`: a program with a calculation has saved it; xlwt stores the text "" for each formula.
+    """
 
     sheets: list[tuple[str, int, bool]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     codes: dict[int, str] = field(default_factory=lambda: dict(BUILT_IN))
     styles: list[int] = field(default_factory=list)
     is_1904: bool = False
+    is_calculated: bool = True
     characters: int = 0
 
     def number(self, value: float, style: int) -> str:
@@ -86,7 +92,7 @@ def _records(stream: bytes, place: int) -> Iterator[Record]:
 
 
 def _book(stream: bytes) -> _Book:
-    book = _Book()
+    book = _Book(is_calculated=stream[HISTORY] != bytes(4))
     for kind, parts in _records(stream, 0):
         data = parts[0]
         if kind == FILEPASS:
@@ -194,7 +200,9 @@ class _Cells:
             return _flag(data[0], data[1])
         if kind == FORMULA and data[6:8] == b"\xff\xff":
             self._waiting = place
-            return _flag(data[2], data[0] - 1) if data[0] in (1, 2) else ""
+            if data[0] in (1, 2):
+                return _flag(data[2], data[0] - 1)
+            return NOT_CALCULATED if data[0] == BLANK and not self._book.is_calculated else ""
         return self._book.number(struct.unpack_from("<d", data)[0], style)
 
     def _around(self, kind: int, parts: list[bytes]) -> None:

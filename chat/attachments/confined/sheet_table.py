@@ -10,6 +10,7 @@ MAX_LISTED = 3  # cells that are no table yet
 MIN_SHARE = 1 / 20  # of the cells of a large table that hold something
 LARGE = 2_000
 HIDDEN_ROW, HIDDEN_COLUMN = "[hidden row]", "[hidden column]"
+NOT_CALCULATED = "(not calculated)"  # what stands for, or behind, a formula without its value
 
 
 @dataclass(slots=True)

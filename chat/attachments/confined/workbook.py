@@ -10,11 +10,10 @@ from .number_codes import BUILT_IN, GENERAL, shown
 from .ooxml import OFF, Package, Relation
 from .problem import Problem
 from .sheet_notes import notes_of
-from .sheet_table import Sheet, column_number, tables
+from .sheet_table import NOT_CALCULATED, Sheet, column_number, tables
 
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 LINK = re.compile(r'\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
-NOT_CALCULATED = "(not calculated)"
 # Where the content of a cell ends up in a formula's text for newer functions.
 NEW_FUNCTION = re.compile(r"_xl(?:fn|ws|udf|pm)\.")
 MAX_CHARACTERS = 8_000_000  # more than may be read of a document

@@ -321,6 +321,12 @@ FRAME = "Content-Type: text/html\nContent-Location: https://e.org/f\n\n<p>frame"
             "frame 2",
         ),
         (
+            part(
+                "related", HTML + "Content-Location: https://e.org/\n\n<iframe title=x></iframe><p>a", FRAME
+            ),
+            "[Frame: x]\n\na",
+        ),
+        (
             "Snapshot-Content-Location: https://e.org/\n"
             + part("related", HTML + "\n<title>T</title>x", PICTURE),
             "T\n\nx",
@@ -331,6 +337,14 @@ FRAME = "Content-Type: text/html\nContent-Location: https://e.org/f\n\n<p>frame"
 )
 def test_a_saved_page_is_its_text(content: str, wanted: str) -> None:
     assert pages(f"From: <Saved by a browser>\nSubject: T\nMIME-Version: 1.0\n{content}") == [wanted]
+
+
+def test_deep_frames_end() -> None:
+    frames = [
+        f"Content-Type: text/html\nContent-Location: https://e.org/{at}\n\n<iframe src={at + 1}></iframe>{at}"
+        for at in range(1_000)
+    ]
+    assert pages(f"From: <Saved>\nMIME-Version: 1.0\n{part('related', *frames)}")[0].endswith("0")
 
 
 def test_a_message_is_read_in_the_child() -> None:

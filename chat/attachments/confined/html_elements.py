@@ -146,7 +146,9 @@ class Body:
             from .web_page import parsed
 
             inside, address = page
-            return f"\n\n{Body(address, self._frames).text_of(parsed(inside).root)}\n\n"
+            body = Body(address, self._frames)
+            body._depth = self._depth
+            return f"\n\n{body.text_of(parsed(inside).root)}\n\n"
         source = next((each for each in node.iter() if each.tag == "source"), node)
         named = [node.attributes.get(name) for name in ("title", "aria-label")] + [
             source.attributes.get("src")
@@ -159,8 +161,9 @@ class Body:
         """Return the page inside a frame, and its address; each of them once, since they may hold another."""
         if inside := node.attributes.get("srcdoc"):
             return inside, self._address
+        source = node.attributes.get("src")
         with contextlib.suppress(ValueError):
-            return self._frames.pop(urljoin(self._address, node.attributes.get("src") or ""), None)
+            return self._frames.pop(urljoin(self._address, source), None) if source else None
         return None
 
     def _input(self, node: Any) -> str:

@@ -145,7 +145,10 @@ def _page_text(message: Message) -> str:
     for part, page in zip(parts, pages, strict=True):
         if name := str(part.get("content-id", "")).strip("<> "):  # RFC 2392
             frames |= {f"cid:{name}": page, f"cid:{quote(name)}": page}
-    return html_text(*pages[first], frames) if pages else ""
+    if not pages:
+        return ""
+    frames.pop(pages[first][1], None)
+    return html_text(*pages[first], frames)
 
 
 def _children(part: Message) -> list[Message]:

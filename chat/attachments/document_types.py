@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import struct
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,9 +26,11 @@ MAIL = re.compile(
     rb"(?:From:|Content-Type:\s*multipart/)" % (FIELD, FIELD),
     re.IGNORECASE,
 )
-# The name of the first file in OpenDocument and EPUB, and in Office files.
-FIRST_IN_DOCUMENTS = (b"mimetype", b"[Content_Types].xml")
-ZIP_HEADER_BYTES = 30  # before that name
+# Of an archive: the header of its first file, up to that name (APPNOTE 4.3.7).
+FIRST_IN_ZIP = struct.Struct("<4s14xI4xHH")
+# That is the type in OpenDocument and EPUB. Office files hold one of the others, and begin with any of them.
+MIMETYPE = b"mimetype"
+FIRST_IN_OFFICE = re.compile(rb"\[Content_Types\]\.xml|_rels/|docProps/|customXml/|word/|xl/|ppt/")
 # Extensions of other documents in such archives: Apple's, Microsoft's.
 SAVABLE = ("pages", "key", "pub", "vsd", "wps", "xps")
 
@@ -99,14 +102,19 @@ def guess(name: str, head: bytes) -> str | None:
     """Return the media type of a document by its first `TYPE_HEAD_BYTES` bytes and its extension.
 
     None if no reader takes its text. The client's content type is ignored, and the extension decides only
-    between types that the content allows. Any other text is plain text, such as source code.
+    between types that the content allows. Any other text is plain text, such as source code. Which type an
+    Office file has is found by its reader, which sees all of it.
     """
-    kind = BY_EXTENSION.get(name.rpartition(".")[2].lower())
+    extension = name.rpartition(".")[2].lower()
+    kind = BY_EXTENSION.get(extension)
     named = kind.media_type if kind else ""
     if head.startswith(ZIP_SIGNATURE):
-        return named if named in IN_ZIP | IN_OLE else None
+        if (stated := _mimetype(head)) in IN_ZIP:
+            return stated
+        is_office = FIRST_IN_OFFICE.match(head, FIRST_IN_ZIP.size) and extension not in SAVABLE
+        return named if named in IN_ZIP | IN_OLE else DOCX if is_office else None
     if head.startswith(OLE_SIGNATURE):
-        return named if named in IN_OLE else None
+        return named if named in IN_OLE else None if extension in SAVABLE else DOC
     if head.lstrip(SPACE).startswith(PDF_SIGNATURE) or (
         named == PDF_TYPE and PDF_SIGNATURE in head[: MAX_PDF_OFFSET + len(PDF_SIGNATURE)]
     ):
@@ -123,17 +131,25 @@ def guess(name: str, head: bytes) -> str | None:
 def refusal(name: str, head: bytes) -> str:
     """Return why no reader takes the text, by the beginning of the file and its extension.
 
-    "savable": a document that its own program can save as PDF. "outlook": a message in Outlook's own format.
-    "type": anything else.
+    "savable": a document that its own program can save as PDF. "type": anything else.
     """
-    extension = name.rpartition(".")[2].lower()
-    is_ole, is_zip = head.startswith(OLE_SIGNATURE), head.startswith(ZIP_SIGNATURE)
-    if is_ole and extension == "msg":
-        return "outlook"
-    is_document = is_zip and head[ZIP_HEADER_BYTES:].startswith(FIRST_IN_DOCUMENTS)
-    if is_document or head.startswith(MARKED_TEXT) or ((is_ole or is_zip) and extension in SAVABLE):
-        return "savable"
-    return "type"
+    is_contained = head.startswith((OLE_SIGNATURE, ZIP_SIGNATURE))
+    is_savable = is_contained and name.rpartition(".")[2].lower() in SAVABLE
+    return "savable" if is_savable or _mimetype(head) or head.startswith(MARKED_TEXT) else "type"
+
+
+def _mimetype(head: bytes) -> str:
+    """Return the type that an archive states at its beginning, as OpenDocument does; "" if it does not.
+
+    Careless programs compress it, then what is returned is no type.
+    """
+    if not head.startswith(ZIP_SIGNATURE) or len(head) < FIRST_IN_ZIP.size:
+        return ""
+    _signature, size, name_size, extra_size = FIRST_IN_ZIP.unpack_from(head)
+    start = FIRST_IN_ZIP.size + name_size
+    if head[FIRST_IN_ZIP.size : start] != MIMETYPE:
+        return ""
+    return head[start + extra_size :][:size].decode("latin-1").strip()
 
 
 def is_text(head: bytes) -> bool:

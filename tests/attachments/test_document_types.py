@@ -1,17 +1,31 @@
 """The type of a document: its content tells it, and its name only where the content leaves a choice."""
 
+import io
+import struct
 import tempfile
 import time
+import zipfile
 
 import pytest
 
-from chat.attachments.document_types import DOC, DOCUMENT_TYPES, DOCX, XLSX, guess
+from chat.attachments.document_types import DOC, DOCUMENT_TYPES, DOCX, PPTX, XLS, XLSX, guess
 from chat.attachments.extraction import extract
 from chat.attachments.problems import NotADocument
 from tests.attachments import documents, pictures
+from tests.attachments.extracting import extracted
 
 MAIL = b"Received: by e.org\n for b\nMIME-Version: 1.0\nFrom: a@e.org\n\nHello"
+NUMBER = documents.record(0x203, struct.pack("<HHHd", 0, 0, 0, 1.5))
 ODT = "application/vnd.oasis.opendocument.text"
+
+
+def stored(parts: dict[str, str]) -> bytes:
+    """An archive that is not compressed."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return target.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -28,6 +42,12 @@ ODT = "application/vnd.oasis.opendocument.text"
         ("a.xls", documents.OLE, "application/vnd.ms-excel"),
         ("with-password.docx", documents.OLE, DOCX),
         ("a.odt", documents.package({"mimetype": ODT}), ODT),
+        ("a", stored({"mimetype": ODT, "content.xml": "x"}), ODT),
+        ("a.docx", stored({"mimetype": ODT, "content.xml": "x"}), ODT),
+        ("report", documents.docx("x"), DOCX),
+        ("v1.2 (final)", documents.docx("x"), DOCX),
+        ("a.zip", documents.docx("x"), DOCX),
+        ("report", documents.OLE, DOC),
         ("a.html", b"<p>x", "text/html"),
         ("page", b"<!-- saved -->\n<!DOCTYPE html><p>x", "text/html"),
         ("a.md", b"# x", "text/markdown"),
@@ -67,7 +87,6 @@ def test_the_content_tells_the_type(name: str, head: bytes, wanted: str) -> None
         ("a.epub", documents.package({"mimetype": "application/epub+zip"})),
         ("a.exe", b"MZ\x90\x00\x03"),
         ("a.txt", b"\x7fELF\x02\x01"),
-        ("a.msg", documents.OLE),
         ("a.rtf", b"{\\rtf1 x}"),
         ("a.pdf", pictures.jpeg()),
         ("a.txt", pictures.png()),
@@ -91,6 +110,7 @@ def test_other_content_is_no_document(name: str, head: bytes) -> None:
         ("a.key", documents.package({"Index/Document.iwa": "x"}), True),
         ("a.vsd", documents.OLE, True),
         ("a.zip", documents.package({"a": "x"}), False),
+        ("a.zip", documents.package({"word/list.txt": "x"}), False),
         ("a.mp3", b"ID3\x04\x00\x00", False),
         ("a.rtf", b"ID3\x04\x00\x00", False),
         ("a.tiff", b"II*\x00\x08\x00", False),
@@ -107,11 +127,20 @@ def test_only_documents_are_advised_to_be_saved_as_another_type(
     assert ("JPEG" in refused.value.message) is not savable
 
 
-def test_a_message_of_outlook_has_to_be_saved_as_another_type() -> None:
+@pytest.mark.parametrize("name", ["a.msg", "a", "a.doc"])
+def test_a_message_of_outlook_has_to_be_saved_as_another_type(name: str) -> None:
     with tempfile.TemporaryFile() as file:
-        file.write(documents.OLE)
+        file.write(documents.ole("__properties_version1.0", bytes(600)))
         with pytest.raises(NotADocument, match="EML"):
-            extract(file, "a.msg")
+            extract(file, name)
+
+
+@pytest.mark.parametrize("name", ["a", "a.txt", "a.zip", "a.docx", "a.xls"])
+def test_an_office_file_is_told_by_its_content(name: str) -> None:
+    made = (documents.docx("x"), DOCX), (documents.xlsx(One=[["x"]]), XLSX), (documents.pptx("x"), PPTX)
+    for content, wanted in made:
+        assert extracted(content, name).media_type == wanted
+    assert extracted(documents.xls(b"", NUMBER), name).media_type == XLS
 
 
 def test_a_head_of_comments_takes_no_time() -> None:

@@ -20,7 +20,8 @@ OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OOXML_FOLDERS: dict[str, Form] = {"word/": "docx", "xl/": "xlsx", "ppt/": "pptx"}
 # The names of streams in the older, OLE container, in lower case.
 OLE_STREAMS: dict[str, Form] = {"worddocument": "doc", "workbook": "xls", "powerpoint document": "ppt"}
-ENCRYPTED_STREAM = "encryptedpackage"
+ENCRYPTED_STREAM, OUTLOOK_STREAM = "encryptedpackage", "__properties_version1.0"
+CONTENT_TYPES = "[Content_Types].xml"
 PAGE_HEADING = re.compile(r"^## .*", re.MULTILINE)
 
 
@@ -30,6 +31,8 @@ def office_form(content: bytes) -> Form:
         names = content.lower()
         if ENCRYPTED_STREAM.encode("utf-16-le") in names:
             raise Problem("encrypted")
+        if OUTLOOK_STREAM.encode("utf-16-le") in names:
+            raise Problem("outlook")
         for name, form in OLE_STREAMS.items():
             if name.encode("utf-16-le") in names:
                 return form
@@ -38,10 +41,13 @@ def office_form(content: bytes) -> Form:
         parts = archive.infolist()
     if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED_BYTES:
         raise Problem("long")
+    paths = [part.filename for part in parts]
+    if CONTENT_TYPES not in paths:
+        raise Problem("type")
     for folder, form in OOXML_FOLDERS.items():
-        if any(part.filename.startswith(folder) for part in parts):
+        if any(path.startswith(folder) for path in paths):
             return form
-    raise Problem("type")
+    raise Problem("savable")
 
 
 def office_pages(content: bytes, form: Form) -> Iterable[str]:

@@ -1,5 +1,6 @@
 """Filters of text that arrives in pieces, which may be cut inside a character, a tag or a repetition."""
 
+import re
 from typing import ClassVar
 
 MAX_OVERLAP_CHARS = 400  # code points at the end of the earlier text that are compared
@@ -59,22 +60,30 @@ class ThinkSplitter:
     tags is removed. Once `decided`, all that follows is text, and need not pass through here.
     """
 
+    # In lower case, for tags in any: those of the reasoning parsers of vLLM, SGLang and llama.cpp, and what
+    # fine-tuned models write.
     CLOSINGS: ClassVar[dict[str, str]] = {
         **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reason", "reasoning")},
         "<seed:think>": "</seed:think>",
-        "[THINK]": "[/THINK]",
+        "<mm:think>": "</mm:think>",  # MiniMax M3
+        "<ifm|think>": "</ifm|think>",  # K2 Horizon
+        "[think]": "[/think]",  # Magistral
         "◁think▷": "◁/think▷",
         "<|begin_of_thought|>": "<|end_of_thought|>",
+        "<|start_thinking|>": "<|end_thinking|>",  # Cohere
+        "<|inner_prefix|>": "<|inner_suffix|>",  # Apertus
+        "[unused16]": "[unused17]",  # Pangu
         "<longcat_think>": "</longcat_think>",
         "<unused94>thought": "<unused95>",  # MedGemma
         "<|channel>thought": "<channel|>",  # Gemma 4
         # Of gpt-oss, where its server does not parse the channels.
         "<|channel|>analysis<|message|>": "<|end|><|start|>assistant<|channel|>final<|message|>",
     }
+    RESPONSE, RESPONSE_END = "<|START_RESPONSE|>", "<|END_RESPONSE|>"  # around Cohere's reply
 
     def __init__(self, *, opened: bool) -> None:
         self.decided = False
-        self._close = "</think>" if opened else ""
+        self._close = "</think>" if opened else ""  # while there may be reasoning
         self._opened_by = ""  # the tag in the text
         self._step = self._begin
         self._held = ""
@@ -99,28 +108,36 @@ class ThinkSplitter:
     def _begin(self, piece: str) -> tuple[str, str]:
         piece = self._held + piece
         start = piece.lstrip()
-        tag = next((tag for tag in self.CLOSINGS if start.startswith(tag)), "")
-        if not tag and any(tag.startswith(start) for tag in self.CLOSINGS):
+        lower = start.lower()
+        tag = next((tag for tag in self.CLOSINGS if lower.startswith(tag)), "")
+        is_response = start.startswith(self.RESPONSE)
+        if not (tag or is_response) and any(
+            tag.startswith(lower) for tag in (*self.CLOSINGS, self.RESPONSE.lower())
+        ):
             self._held = piece
             return "", ""
         self._held = ""
+        if is_response:
+            self._close = ""
+            return self._reply(start)
         if not tag and not self._close:
             self.decided = True
             return "", piece
         if tag:
-            self._opened_by, self._close = tag, self.CLOSINGS[tag]
+            self._opened_by, self._close = start[: len(tag)], self.CLOSINGS[tag]
         self._step = self._think
-        return self._think(start.removeprefix(tag))
+        return self._think(start[len(tag) :])
 
     def _think(self, piece: str) -> tuple[str, str]:
         piece = self._held + piece
         if not self._thought:
             piece = piece.lstrip()
-        thinking, tag, text = piece.partition(self._close)
         self._held = ""
-        if tag:
-            self._step = self._reply
-            return thinking, self._reply(text)[1]
+        # Not `lower`, which makes some letters longer.
+        if end := re.search(re.escape(self._close), piece, re.IGNORECASE):
+            self._close = ""
+            return piece[: end.start()], self._reply(piece[end.end() :])[1]
+        thinking = piece
         if kept := _overlap(thinking, self._close):
             thinking, self._held = thinking[:-kept], thinking[-kept:]
         if thinking:
@@ -128,9 +145,23 @@ class ThinkSplitter:
         return thinking, ""
 
     def _reply(self, piece: str) -> tuple[str, str]:
-        text = piece.lstrip()
-        self.decided = bool(text)
+        self._step = self._reply
+        text, self._held = (self._held + piece).lstrip(), ""
+        if text.startswith(self.RESPONSE):
+            self._step = self._respond
+            return self._respond(text.removeprefix(self.RESPONSE))
+        if self.RESPONSE.startswith(text):
+            self._held = text
+            return "", ""
+        self.decided = True
         return "", text
+
+    def _respond(self, piece: str) -> tuple[str, str]:
+        text, end, rest = (self._held + piece).partition(self.RESPONSE_END)
+        self.decided = bool(end)
+        kept = 0 if end else _overlap(text, self.RESPONSE_END)
+        self._held = text[len(text) - kept :]
+        return "", text[: len(text) - kept] + rest
 
 
 def split_thought(text: str) -> tuple[str, str]:
@@ -141,9 +172,9 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def _overlap(text: str, tag: str) -> int:
-    """Return the number of characters at the end of `text` that may be the beginning of `tag`."""
+    """Return the number of characters at the end of `text` that may begin `tag`, in upper or lower case."""
     for length in range(min(len(text), len(tag) - 1), 0, -1):
-        if text.endswith(tag[:length]):
+        if text[-length:].lower() == tag[:length].lower():
             return length
     return 0
 

@@ -71,8 +71,31 @@ class TestReasoningTags:
         [
             *(
                 (f"<{tag}>\nLet me see.\n</{tag}>\n\nHello!", "Hello!", "Let me see.\n")
-                for tag in ("think", "thinking", "thought", "reason", "reasoning", "seed:think")
+                for tag in (
+                    "think",
+                    "thinking",
+                    "thought",
+                    "reason",
+                    "reasoning",
+                    "seed:think",
+                    "Think",
+                    "THINKING",
+                    "mm:think",
+                    "ifm|think",
+                )
             ),
+            ("<Think>Hm</tHINK>Yes", "Yes", "Hm"),
+            ("<Think> is a tag that", "<Think>is a tag that", "is a tag that"),
+            ("<|inner_prefix|>Hm<|inner_suffix|>Yes", "Yes", "Hm"),
+            ("[unused16]Hm[unused17]Yes", "Yes", "Hm"),
+            ("<|START_THINKING|>Hm<|END_THINKING|>Yes", "Yes", "Hm"),
+            ("<|START_THINKING|>Hm<|END_THINKING|>\n<|START_RESPONSE|>Yes<|END_RESPONSE|>", "Yes", "Hm"),
+            ("<|START_THINKING|>Hm<|END_THINKING|><|START_RESPONSE|>a <|END", "a <|END", "Hm"),
+            ("<|START_THINKING|>Hm<|END_THINKING|><|START_RES", "<|START_RES", "Hm"),
+            ("<|START_THINKING|>", "<|START_THINKING|>", ""),
+            ("<|START_RESPONSE|>Yes<|END_RESPONSE|>", "Yes", ""),
+            # No server writes it; programs that ask for it, as for a summary, read it themselves.
+            ("<analysis>Hm</analysis><summary>Yes", "<analysis>Hm</analysis><summary>Yes", ""),
             ("[THINK]Hm[/THINK]Yes", "Yes", "Hm"),
             ("◁think▷Hm◁/think▷Yes", "Yes", "Hm"),
             ("<|begin_of_thought|>Hm<|end_of_thought|>Yes", "Yes", "Hm"),

@@ -13,6 +13,7 @@ from chat.wire.content import REASONING_NAMES
 from chat.wire.delta import FRAME_FIELDS, Delta, merge
 from chat.wire.finish_reasons import STOP, finish_reason, spelled
 from chat.wire.message_reader import MessageReader
+from chat.wire.other_apis import as_chunk
 from chat.wire.passages import Source, add_sources, valid_chunks
 from chat.wire.sse import Event
 from chat.wire.tool_calls import ToolCalls, sanitized_json
@@ -28,7 +29,7 @@ _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
 _ERRORS = ("error", "errors", "error_msg")
 _OUTCOMES = {"base_resp": "status_code", "x_groq": "error"}  # MiniMax's, Groq's of a reply broken off
-_RARE_FIELDS = {"success", "internalCode", "chunks", *_ERRORS, *_OUTCOMES, *FRAME_FIELDS}
+_RARE_FIELDS = {"success", "internalCode", "chunks", "type", "output", *_ERRORS, *_OUTCOMES, *FRAME_FIELDS}
 _NO_ERRORS = ("", "ok", "success", "succeeded")  # codes of servers that name one in each frame
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
 _REASONING_NAMES = {*REASONING_NAMES}
@@ -43,9 +44,7 @@ class FrameError(Exception):
     """
 
     def __init__(self, payload: object, reason: str = "") -> None:
-        super().__init__(
-            "the model server sent an error" if payload or reason else "the model server sent a broken frame"
-        )
+        super().__init__(f"the model server sent {'an error' if payload or reason else 'a broken frame'}")
         self.payload = payload
         self.reason = reason
 
@@ -121,8 +120,10 @@ class FrameReader:
         if event.event == "chunks" and not event.unfinished:
             self.chunks = valid_chunks(value)
             return None
-        if isinstance(value, dict) and (isinstance(value.get("choices"), list) or value.get("error")):
-            return self._frame(value)
+        if isinstance(value, dict):
+            is_chunk = isinstance(value.get("choices"), list) or value.get("error")
+            if is_chunk or as_chunk(value, has_said=self.has_said) is not value:
+                return self._frame(value)
         if event.event == "error":
             raise FrameError(value)
         self.skipped += 1
@@ -153,6 +154,7 @@ class FrameReader:
             return self._odd(frame)
         is_rare = not _RARE_FIELDS.isdisjoint(frame)
         if is_rare:
+            frame = as_chunk(frame, has_said=self.has_said)
             _raise_if_error(frame)
         choices = frame.get("choices")
         if choices:
@@ -244,10 +246,8 @@ class FrameReader:
 
     def _end(self, name: str, *, alone: bool) -> str:
         """Note a finish reason, and return it as OpenAI names it."""
-        reason = finish_reason(name)
-        if reason is None:
-            reason = STOP
-        if reason:
+        known = finish_reason(name)
+        if reason := STOP if known is None else known:
             self.named_reason, self.finish_reason = name, reason
             self.is_settled = alone or not self._is_unreliable
             self.is_last = alone and self.has_said

@@ -81,9 +81,8 @@ class MessageReader:
         parts = [text] if isinstance(text, dict) else text
         if text is None or text is not message.get("content") or not are_parts(parts):
             return text_of(text)
-        annotations = [
-            note for part in parts if isinstance(part, dict) for note in part.get("annotations") or ()
-        ]
+        noted = [part.get("annotations") for part in parts if isinstance(part, dict)]
+        annotations = [note for notes in noted if isinstance(notes, list) for note in notes]
         if annotations:
             delta.more = {**(delta.more or {}), "annotations": sanitized_json(annotations)}
             add_sources(self.sources, annotations)

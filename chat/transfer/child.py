@@ -12,7 +12,7 @@ from typing import IO
 
 from msgspec import ValidationError
 
-from .formats import object_in
+from .formats import object_in, patterns
 from .json_items import Unreadable
 from .problems import ConversationProblem, FileProblem, PromptProblem
 from .records import (
@@ -39,6 +39,7 @@ def main() -> None:
 
 def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Iterator[bytes]:
     """Yield the lines of each object at once, so that none is told in part."""
+    patterns.OF_FILE.renew()
     try:
         for place, item in enumerate(objects_in(file, max_bytes)):
             if place >= skip:

@@ -1,5 +1,7 @@
 """Changes of documents by regular expressions that a file brings."""
 
+import io
+import json
 import signal
 import threading
 import time
@@ -8,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from chat.transfer import child
 from chat.transfer.formats import patterns as patterns_module
-from chat.transfer.formats.patterns import MAX_SLOW_PATTERNS, Patterns
+from chat.transfer.formats.patterns import Patterns
+from chat.transfer.records import ImportedConversation, decode
 
 TEXT = "# List\n- rope (long)\n- tent\n- rope\n"
 
@@ -44,10 +48,43 @@ def test_a_pattern_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(patterns_module, "PATTERN_SECONDS", 0.01)
     before = signal.getsignal(signal.SIGVTALRM)
     patterns, text = Patterns(), "a" * 40
-    for _ in range(2 * MAX_SLOW_PATTERNS):
+    for _ in range(40):
         assert patterns.replaced(text + "b", "(a+)+$", "x", multiple=False) is None
     assert patterns.replaced("one (a+)+$ two", "(a+)+$", "x", multiple=False) == "one x two", "as plain text"
     assert signal.getsignal(signal.SIGVTALRM) is before
+
+
+def test_a_whole_file_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expect all of its conversations, each with its text: later ones look for it as it stands."""
+    monkeypatch.setattr(patterns_module, "PATTERN_SECONDS", 0.02)
+    monkeypatch.setattr(patterns_module, "FILE_SECONDS", 0.1)
+    file = json.dumps([edited(f"c{number}", "(a+)+$") for number in range(40)]).encode()
+    began = time.process_time()
+    for _ in range(2):
+        told = map(decode, b"".join(child.lines(io.BytesIO(file), 1_048_576, 0, 0)).splitlines())
+        assert sum(isinstance(each, ImportedConversation) for each in told) == 40
+    assert time.process_time() - began < 2
+    quick = json.dumps([edited("c", "a.b")]).encode()
+    assert b"aaasoap" in b"".join(child.lines(io.BytesIO(quick), 1_048_576, 0, 0)), "with a budget of its own"
+
+
+def edited(key: str, pattern: str) -> Any:
+    """A conversation with a document and twenty changes of it."""
+    text = {"name": "D", "type": "document", "content": "a" * 40 + " b"}
+    change = {"updates": [{"pattern": pattern, "replacement": "soap"}] * 20}
+    calls = [("canmore.create_textdoc", text), ("canmore.update_textdoc", change)]
+    nodes = {
+        str(place): {
+            "parent": str(place - 1),
+            "message": {
+                "author": {"role": "assistant"},
+                "recipient": recipient,
+                "content": {"content_type": "code", "text": json.dumps(sent)},
+            },
+        }
+        for place, (recipient, sent) in enumerate(calls)
+    }
+    return {"conversation_id": key, "mapping": nodes}
 
 
 def test_a_finalizer_does_not_swallow_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

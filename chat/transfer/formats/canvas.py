@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from . import foreign
-from .patterns import Patterns
+from .patterns import OF_FILE
 from .versions import Document, Documents
 
 CREATE, UPDATE, COMMENT = (f"canmore.{name}_textdoc" for name in ("create", "update", "comment"))
@@ -17,7 +17,7 @@ class Canvas:
 
     def __init__(self, mapping: dict[str, Any]) -> None:
         self._mapping = mapping
-        self._documents, self._patterns = Documents(), Patterns()
+        self._documents = Documents()
         self._node = ""
 
     def called(self, node: str) -> str:
@@ -51,7 +51,7 @@ class Canvas:
         for update in updates:
             new = foreign.text(update.get("replacement"))
             change = partial(
-                self._patterns.replaced,
+                OF_FILE.replaced,
                 pattern=foreign.text(update.get("pattern")),
                 replacement=new,
                 multiple=update.get("multiple") is True,

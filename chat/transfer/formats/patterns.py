@@ -7,6 +7,7 @@ looks for signals while it matches. They are Python's, used with `re.finditer` a
 import re
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -14,7 +15,7 @@ from types import FrameType
 from .versions import MAX_DOCUMENT_CHARS
 
 PATTERN_SECONDS = 0.1  # of processor time
-MAX_SLOW_PATTERNS = 20  # in one conversation; later ones are only looked for as they stand
+FILE_SECONDS = 10.0  # of all patterns in a file; later ones are only looked for as they stand
 MAX_PATTERN_CHARS = 20_000
 # The expressions by which the canvas rewrites a whole document.
 WHOLE = re.compile(
@@ -27,10 +28,14 @@ class _TooSlow(Exception):
 
 
 class Patterns:
-    """The changes by expressions of one conversation."""
+    """The changes by expressions of one file. Its budget keeps them from using up the time for the others."""
 
     def __init__(self) -> None:
-        self._slow = 0
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin a new file."""
+        self._seconds_left = FILE_SECONDS
 
     def replaced(self, content: str, pattern: str, replacement: str, *, multiple: bool) -> str | None:
         """Return the content with the replacement at the first match, or at all; None if there is none.
@@ -41,15 +46,15 @@ class Patterns:
         if WHOLE.fullmatch(pattern):
             return _expanded(re.fullmatch("(?s).*", content), replacement)
         for flags in (re.MULTILINE, re.MULTILINE | re.DOTALL):
-            if self._slow < MAX_SLOW_PATTERNS and len(pattern) <= MAX_PATTERN_CHARS:
+            if self._seconds_left > 0 and len(pattern) <= MAX_PATTERN_CHARS:
+                began = time.process_time()
                 try:
                     with _limited():
                         found = _replaced(content, pattern, flags, replacement, multiple)
-                except (_TooSlow, OSError):  # an OSError where the kernel refuses the timer
-                    self._slow += 1
-                    break
-                except (re.error, RecursionError, OverflowError):
-                    break
+                except (_TooSlow, re.error, RecursionError, OverflowError, OSError):
+                    break  # an OSError where the kernel refuses the timer
+                finally:
+                    self._seconds_left -= time.process_time() - began
                 if found is not None:
                     return found
         if not pattern or pattern not in content:
@@ -104,3 +109,4 @@ def _limited() -> Iterator[None]:
 
 
 MATCHING = (_replaced.__code__, _expanded.__code__)
+OF_FILE = Patterns()  # of the file that this process reads

@@ -49,7 +49,6 @@ class ReasoningChain(NamedTuple):
 
     before: "ReasoningChain | None"
     text: str
-    length: int  # of all pieces up to this one, joined
 
 
 def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str]]:
@@ -141,12 +140,7 @@ def _join(last: ImportedMessage, chain: list[ImportedMessage]) -> None:
 
 
 def _append_reasoning(before: ReasoningChain | None, text: str) -> ReasoningChain | None:
-    if not text:
-        return before
-    length = len(text) + (before.length + len(SEPARATOR) if before else 0)
-    if length > MAX_IMPORTED_TEXT_CHARS:
-        raise ConversationProblem("long")
-    return ReasoningChain(before, text, length)
+    return ReasoningChain(before, text) if text else before
 
 
 def _join_reasoning(last: ReasoningChain | None) -> str:
@@ -207,10 +201,6 @@ def _check(messages: list[ImportedMessage]) -> None:
     for message in messages:
         if message.parent is not None and message.parent not in keys:
             raise ConversationProblem("parent")
-        if max(len(message.text), len(message.reasoning)) > MAX_IMPORTED_TEXT_CHARS:
-            raise ConversationProblem("long")
-    if sum(len(message.text) + len(message.reasoning) for message in messages) > MAX_IMPORTED_CHARS:
-        raise ConversationProblem("large")
 
 
 def _sorted(children: dict[str | None, list[ImportedMessage]], begun: datetime) -> list[ImportedMessage]:

@@ -40,6 +40,7 @@ LEFT_OUT: dict[str, str] = {
     "source": _("Sources of replies"),
     "recording": _("Recordings"),
     "hidden": _("Hidden messages"),
+    "long": _("Messages that are too long here, kept in several parts"),
     "other": _("Other content"),
     "file": _("Other files of the export"),
 }

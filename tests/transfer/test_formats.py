@@ -246,7 +246,6 @@ def with_messages(number: int) -> ChatFile:
         (circle(), "loop"),
         (samples.claude(chat_messages=samples.claude()["chat_messages"][:1] * 2), "duplicate"),
         (with_messages(MAX_IMPORTED_MESSAGES + 1), "many"),
-        (samples.claude(chat_messages=[{"sender": "human", "text": "x" * 400_001}]), "long"),
     ],
 )
 def test_records_that_are_no_conversation_are_refused(sent: ChatFile, code: str) -> None:

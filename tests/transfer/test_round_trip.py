@@ -16,7 +16,7 @@ from chat.search.query import parse
 from chat.search.results import search
 from chat.transfer.formats import conversation_of
 from chat.transfer.problems import ConversationProblem
-from chat.transfer.records import MAX_IMPORTED_TEXT_CHARS
+from chat.transfer.records import MAX_IMPORTED_CHARS
 from chat.transfer.storing import id_of, is_known, store
 from chat.wire.text import sanitize
 from tests.support import message_trees
@@ -224,7 +224,7 @@ HOSTILE: dict[str, Any] = {
     "an id twice": (lambda: twice(), "duplicate"),
     "a question without text": (lambda: changed(0, text=""), "invalid"),
     "an unknown role": (lambda: changed(0, role="system"), "invalid"),
-    "a long text": (lambda: changed(0, text="x" * (MAX_IMPORTED_TEXT_CHARS + 1)), "long"),
+    "a long text": (lambda: changed(0, text="x" * (MAX_IMPORTED_CHARS + 1)), "long"),
     "no time": (lambda: changed(0, created="now"), "invalid"),
     "a time without its zone": (lambda: changed(0, created="2026-01-01T00:00:00"), "invalid"),
     "a time out of range": (lambda: changed(0, created="0001-01-01T00:00:00+14:00"), "invalid"),

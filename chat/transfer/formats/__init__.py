@@ -15,6 +15,7 @@ from chat.transfer.records import ImportedAssistant, ImportedConversation, Impor
 from chat.wire import strict_json
 
 from . import chatgpt, claude, librechat, open_webui, own, own_library
+from .cutting import in_parts
 
 FOREIGN_FORMATS = (chatgpt, claude, open_webui, librechat)
 Imported = ImportedConversation | ImportedAssistant | ImportedPrompt
@@ -45,8 +46,8 @@ def conversation_of(value: Any) -> ImportedConversation:
     """Return the conversation that a parsed object describes. Raises ConversationProblem."""
     if isinstance(value, dict):
         if value.get("format") == CONVERSATION_FORMAT:
-            return put_in_order(own.conversation(value))
+            return put_in_order(in_parts(own.conversation(value)))
         for each in FOREIGN_FORMATS:
             if each.matches(value):
-                return put_in_order(each.conversation(value))
+                return put_in_order(in_parts(each.conversation(value)))
     raise ConversationProblem("invalid")

@@ -68,6 +68,15 @@ def _pairs(attributes: str | None) -> list[tuple[str, str, str]]:
     return ATTRIBUTE.findall(attributes or "")
 
 
+def open_fence(text: str) -> str:
+    """Return the line that opens the code block in which a text ends; "" for none."""
+    fence = opening = ""
+    for line in text.split("\n"):
+        if (found := _fence_after(fence, line)) != fence:
+            fence, opening = found, line
+    return opening if fence else ""
+
+
 def _fence_after(fence: str, line: str) -> str:
     """Return the open fence after a line; "" for none."""
     found = FENCE.match(line)

@@ -29,7 +29,7 @@ from chat.transfer.own_format import (
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import (
     ASSISTANT,
-    MAX_IMPORTED_TEXT_CHARS,
+    MAX_IMPORTED_CHARS,
     MAX_PAGE,
     MAX_PARAMETER_CHARS,
     MAX_PARAMETERS,
@@ -65,7 +65,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         messages=messages,
         leaf=strict.optional(strict.identifier, value.get("active_leaf")) or "",
         model=strict.text(value, "model", MAX_MODEL_CHARS),
-        system=strict.text(value, "system", MAX_IMPORTED_TEXT_CHARS),
+        system=strict.text(value, "system"),
         parameters=strict.parameters(value.get("parameters")),
         created=strict.moment(value.get("created")),
         updated=strict.moment(value.get("updated")),
@@ -95,8 +95,8 @@ def _message(raw: Object, places: Places) -> ImportedMessage:
         key=key,
         parent=strict.optional(strict.identifier, raw.get("parent")),
         role=role,
-        text=strict.text(raw, "text", MAX_IMPORTED_TEXT_CHARS),
-        reasoning=strict.text(raw, "reasoning", MAX_IMPORTED_TEXT_CHARS),
+        text=strict.text(raw, "text", MAX_IMPORTED_CHARS),
+        reasoning=strict.text(raw, "reasoning", MAX_IMPORTED_CHARS),
         model=strict.text(raw, "model", MAX_MODEL_CHARS),
         created=strict.moment(raw.get("created")),
         selected_at=strict.optional(strict.moment, raw.get("selected_at")),

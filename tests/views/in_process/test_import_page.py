@@ -103,7 +103,7 @@ def test_what_is_left_out_is_counted_and_named_by_kind(
     key, other = ("without", "lost") if state == State.READY else ("lost", "without")
     job(alice, state, {"conversations": 1, key: found, other: {}}, stored=1)
     page = shown(hers)
-    assert "Left out, because the file lacks it, or it can’t be read or has no place here:" in page
+    assert "Left out or changed, because the file lacks it, or it can’t be read or has no place here:" in page
     attachments, recordings = page.index("Attachments (3)"), page.index("Recordings (1)")
     assert "<b>.pdfand 1 more" in page[attachments:recordings]
 

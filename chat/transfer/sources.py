@@ -73,19 +73,27 @@ def open_archive(file: IO[bytes]) -> zipfile.ZipFile | None:
 
 
 def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable | OtherFiles]:
-    entries = _conversation_files(archive.infolist())
-    if sum(entry.file_size for entry in entries) > most:
-        raise FileProblem("too_big")
-    left = most
-    for entry in entries:
-        with _damage_as_problem(), archive.open(entry) as member:
-            limited = _LimitedReader(member, left)
-            yield from items(cast(IO[bytes], limited))
-            left = limited.left
-    read = {entry.filename for entry in entries}
-    others = [entry.filename for entry in archive.infolist() if _has_content(entry)]
-    if names := [name for name in others if name not in read]:
-        yield OtherFiles(names)
+    left, problem = most, None
+    read = set()
+    try:
+        entries = _conversation_files(archive.infolist())
+        if sum(entry.file_size for entry in entries) > most:
+            raise FileProblem("too_big")
+        for entry in entries:
+            with _damage_as_problem(), archive.open(entry) as member:
+                limited = _LimitedReader(member, left)
+                yield from items(cast(IO[bytes], limited))
+                left = limited.left
+            read.add(entry.filename)
+    except FileProblem as found:
+        problem = found
+    others = [entry for entry in _real_files(archive.infolist()) if entry.filename not in read]
+    # A refused archive without any JSON is no known export: all of its files say what it is.
+    named = [entry for entry in others if _has_content(entry)] or (others if problem else [])
+    if named:
+        yield OtherFiles([entry.filename for entry in named])
+    if problem:
+        raise problem
 
 
 @contextmanager
@@ -120,8 +128,7 @@ def _conversation_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]
     """Return the files with a known name; if there are none, all JSON files. Raises FileProblem."""
     if any(_is_unsafe(entry.filename) for entry in entries):
         raise FileProblem("names")
-    named = [entry for entry in entries if entry.filename]
-    files = [each for each in named if not each.is_dir() and not each.filename.startswith(IGNORED_FOLDER)]
+    files = _real_files(entries)
     found = [entry for entry in files if EXPORT.fullmatch(entry.filename)]
     found = found or [entry for entry in files if entry.filename.endswith(".json")]
     if not found:
@@ -133,11 +140,16 @@ def _conversation_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]
     return found
 
 
+def _real_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    named = [entry for entry in entries if entry.filename]
+    return [each for each in named if not each.is_dir() and not each.filename.startswith(IGNORED_FOLDER)]
+
+
 def _has_content(entry: zipfile.ZipInfo) -> bool:
     """Return True for a JSON file that is neither of the account, nor empty, nor an attachment."""
     name = entry.filename
     stem, _, suffix = name.rpartition("/")[2].lower().rpartition(".")
-    if suffix not in ("json", "jsonl") or name.startswith(IGNORED_FOLDER) or stem in ACCOUNT_FILES:
+    if suffix not in ("json", "jsonl") or stem in ACCOUNT_FILES:
         return False
     is_attachment = ATTACHMENT_FILE.fullmatch(name) or CHATGPT_FILE.match(stem)
     return entry.file_size > EMPTY_BYTES and not is_attachment

@@ -52,7 +52,7 @@ def work(job: ImportJob, stop: Stop, convert: ConvertDocument = refuse_conversio
         hold.release()
         raise  # an outage of the storage or the conversion: the import is resumed after it
     except FileProblem as problem:
-        finish(job, State.REFUSED, problem=problem.code)
+        finish(job, State.REFUSED, problem=problem.code, preview=job.preview)
     except FileNotFoundError:
         finish(job, State.REFUSED, problem="gone")
     except UnconfinedFiles:
@@ -82,12 +82,16 @@ def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments
     """Count the file's content, and store the preview."""
     preview = Preview(job.user, attachments)
     job.processed = 0
-    for found in objects(file, hold.beat, attachments.keep):
-        preview.add(found)
-        job.processed += 1
-        if job.processed > MAX_CONVERSATIONS:
-            raise FileProblem("too_many")
-        hold.beat()
+    try:
+        for found in objects(file, hold.beat, attachments.keep):
+            preview.add(found)
+            job.processed += 1
+            if job.processed > MAX_CONVERSATIONS:
+                raise FileProblem("too_many")
+            hold.beat()
+    except FileProblem:
+        job.preview = preview.as_dict()  # what the file has is named nevertheless
+        raise
     columns = {"preview": preview.as_dict(), "total": job.processed}
     if preview.is_empty:
         finish(job, State.REFUSED, problem=preview.problem, **columns)

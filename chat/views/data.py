@@ -59,7 +59,7 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
         return {"job": None}
     preview = job.preview
     skipped = preview.get("skipped", {})
-    left_out = preview.get("without" if job.state == ImportJob.State.READY else "lost", {})
+    left_out = preview.get("lost", preview.get("without", {}))
     sources = preview.get("sources", ())
     reasons = problems.CONVERSATION_PROBLEMS
     return {

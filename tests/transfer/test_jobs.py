@@ -201,6 +201,14 @@ def test_a_file_that_cannot_be_read_is_refused(ann: User, data: bytes, problem: 
     assert not uploads.path_of(job.pk).exists()
 
 
+def test_a_refused_file_names_what_it_has(ann: User) -> None:
+    uploaded(ann, zipped({"conversations.json": '{"a": 1', "projects.json": [{"a": 1}]}))
+    work()
+    job = ImportJob.objects.get()
+    assert (job.state, job.problem) == (State.REFUSED, "damaged")
+    assert job.preview["without"]["file"]["names"] == ["conversations.json", "projects.json"]
+
+
 def test_too_many_conversations_are_refused(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step, "MAX_CONVERSATIONS", 3)
     job = uploaded(ann, four())

@@ -71,6 +71,32 @@ def test_the_files_that_are_not_read_come_last(name: str, is_named: bool) -> Non
     assert others == [OtherFiles([name])] * is_named
 
 
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        (
+            {"MyActivity.html": "<p>", "media/a.png": "x", "media/": "", "__MACOSX/b": "x"},
+            ["MyActivity.html", "media/a.png"],
+        ),
+        (
+            {"conversations.json": '{"a": 1', "projects.json": [OBJECT], "user.json": [{}]},
+            ["conversations.json", "projects.json"],
+        ),
+        (
+            {"conversations-000.json": [OBJECT], "conversations-001.json": "no JSON", "a.png": "x"},
+            ["conversations-001.json"],
+        ),
+        ({"a/b.json": "1234567", "a/c.json": [OBJECT]}, ["a/b.json", "a/c.json"]),
+        ({"../conversations.json": [OBJECT]}, ["../conversations.json"]),
+    ],
+)
+def test_a_refused_archive_names_what_is_not_read(files: dict[str, Any], named: list[str]) -> None:
+    told: list[Any] = []
+    with pytest.raises(FileProblem):
+        told.extend(objects_in(io.BytesIO(zipped(files)), MB))
+    assert told[-1] == OtherFiles(named)
+
+
 def test_a_json_file_is_read_as_well() -> None:
     assert read(json.dumps([OBJECT]).encode()) == [OBJECT]
 

@@ -91,7 +91,7 @@ def test_the_end_tells_that_conversations_got_new_messages(hers: Client, alice: 
     assert "3 conversations were imported or got new messages." in shown(hers)
 
 
-@pytest.mark.parametrize("state", [State.READY, State.DONE, State.STOPPED])
+@pytest.mark.parametrize("state", [State.READY, State.DONE, State.STOPPED, State.REFUSED])
 def test_what_is_left_out_is_counted_and_named_by_kind(
     hers: Client, alice: User, state: ImportJob.State
 ) -> None:
@@ -100,8 +100,9 @@ def test_what_is_left_out_is_counted_and_named_by_kind(
         "attachment": {"count": 3, "names": ["cat.jpg", "<b>.pdf"]},
         "unknown": {"count": 1, "names": []},
     }
-    key, other = ("without", "lost") if state == State.READY else ("lost", "without")
-    job(alice, state, {"conversations": 1, key: found, other: {}}, stored=1)
+    checked = state in (State.READY, State.REFUSED)
+    more = {"without": found} if checked else {"lost": found, "without": {}}
+    job(alice, state, {"conversations": 1, **more}, stored=1, problem="damaged" * (state == State.REFUSED))
     page = shown(hers)
     assert "Left out or changed, because the file lacks it, or it can’t be read or has no place here:" in page
     attachments, recordings = page.index("Attachments (3)"), page.index("Recordings (1)")

@@ -263,21 +263,35 @@ def test_rows_that_begin_with_one_character_are_rows() -> None:
     assert text(*in_turn(rows(*table))).split("\n") == list(map("\t".join, table))
 
 
-def test_empty_cells_of_a_table_keep_their_places() -> None:
-    table = [
-        ("", "Mon", "Tue", "Wed"),
-        ("8:00", "Music", "Art", "Sports"),
-        ("9:00", "Art", "", "Music"),
-        ("10:00", "", "Sports", "Art"),
-        ("11:00", "Biology", "Music", ""),
-    ]
-    made = [
-        (50 + 100 * at, 700 - 15 * row, cell)
+TIMETABLE = [
+    ("", "Mon", "Tue", "Wed"),
+    ("8:00", "Music", "Art", "Sports"),
+    ("9:00", "Art", "", "Music"),
+    ("10:00", "", "Sports", "Art"),
+    ("11:00", "Biology", "Music", ""),
+]
+
+
+def cells_of(table: list[tuple[str, ...]], top: float) -> list[String]:
+    return [
+        (50 + 100 * at, top - 15 * row, cell)
         for row, cells in enumerate(table)
         for at, cell in enumerate(cells)
         if cell
     ]
-    wanted = ["\t".join(row).rstrip() for row in table]
+
+
+def test_a_table_between_prose_keeps_its_empty_cells() -> None:
+    above, below = prose(3, 14, 90), prose(5, 14, 90)
+    made = [(50, 740 - 13 * at, line) for at, line in enumerate(above)]
+    made += cells_of(TIMETABLE, 540) + [(50, 440 - 13 * at, line) for at, line in enumerate(below)]
+    made += cells_of(TIMETABLE[1:], 200)
+    wanted = ["\t".join(row).rstrip() for row in TIMETABLE]
+    assert text(*made).split("\n") == [*above, *wanted, "", *below, *wanted[1:]]
+
+
+def test_empty_cells_of_a_table_keep_their_places() -> None:
+    made, wanted = cells_of(TIMETABLE, 700), ["\t".join(row).rstrip() for row in TIMETABLE]
     assert text(*made).split("\n") == wanted
     assert text(*sorted(made, key=lambda string: string[0])).split("\n") == wanted
 

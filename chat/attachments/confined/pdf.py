@@ -5,7 +5,7 @@ from typing import Any
 
 from .page_notes import PICTURE_BESIDE, PICTURES_ONLY
 from .pdf_annotations import Annotations, attached_files
-from .pdf_columns import reading_order
+from .pdf_order import reading_order
 from .pdf_text import PageText
 from .pdf_xfa import xfa_text
 from .problem import Problem

@@ -1,7 +1,7 @@
 """The order in which a page of a PDF is read: by columns where it has columns of prose, by rows in tables.
 
-PDFium returns text as the page draws it, which is mostly the order in which it is read. That is changed only
-where it is surely wrong: lines of prose that alternate between columns, cells of a table drawn by columns.
+That in which the page draws it is changed only where it is surely wrong: lines of prose that alternate
+between columns, cells of a table drawn by columns.
 The cells of a table are set apart by tabs, since one without text would else move those behind it.
 """
 
@@ -27,7 +27,6 @@ MIN_CONTINUED = 0.3  # of the lines of prose begin with a small letter; few of t
 PARAGRAPH = 1.35  # pitches of lines; more is the space between paragraphs or rows
 MIN_COINCIDING = 0.6  # of the rows in both columns of a table
 MIN_ALIGNED, MIN_NUMBERS, MAX_CELL_WORDS = 0.7, 0.6, 4
-RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 NUMBER = re.compile(r"[^\w]*\d[\d.,:% ]*\W*\w{0,3}\W*")
 FIRST_LETTER = re.compile(r"[^\W\d_]")
 
@@ -44,18 +43,19 @@ class Piece:
 Lines = list[list[Piece]]
 
 
-def reading_order(text: PageText) -> Iterable[int | str]:
-    """Return the numbers of the characters, with line feeds and tabs between pieces that are moved."""
-    unchanged = range(len(text.characters))
-    found = gutters(text.pieces())
-    if not found or RIGHT_TO_LEFT.search("".join(text.characters)):
-        return unchanged
-    pieces = list(_pieces(text, found))
+def arranged(
+    text: PageText, lines: Iterable[tuple[range, Box]], found: list[float]
+) -> list[int | str] | None:
+    """Return the numbers of the characters of lines, with line feeds and tabs between pieces that are moved.
+
+    None unless a part of them is surely in columns or rows. `found`: the spaces between columns.
+    """
+    pieces = list(_pieces(text, lines, found))
     found = gutters(piece.box for piece in pieces)
     if not found or len(pieces) > MAX_PIECES:
-        return unchanged
+        return None
     ordered, is_moved = _arranged(pieces, found)
-    return list(_joined(ordered)) if is_moved else unchanged
+    return list(_joined(ordered)) if is_moved else None
 
 
 def gutters(boxes: Iterable[Box]) -> list[float]:
@@ -97,9 +97,9 @@ def _emptiest(crossing: list[int], places: list[int]) -> float:
     return (widest[0] + widest[-1]) / 2
 
 
-def _pieces(text: PageText, found: list[float]) -> Iterator[Piece]:
+def _pieces(text: PageText, lines: Iterable[tuple[range, Box]], found: list[float]) -> Iterator[Piece]:
     """Return the parts of lines in the order in which they are drawn."""
-    for line, extent in text.lines:
+    for line, extent in lines:
         is_flat = (
             extent.height < 1.5 * text.box(line[0]).height
         )  # PDFium joins short strings below each other

@@ -1,0 +1,72 @@
+"""The order in which a page of a PDF is read: that in which it is drawn, unless there are columns or tables.
+
+These are looked for on the page as a whole, then in the rows of cells between its prose.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
+
+from .pdf_columns import GAP, MAX_PIECES, MIN_LINES, arranged, gutters
+from .pdf_text import Box, PageText
+
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+
+def reading_order(text: PageText) -> Iterable[int | str]:
+    """Return the numbers of the characters, with line feeds and tabs between pieces that are moved."""
+    unchanged = range(len(text.characters))
+    if RIGHT_TO_LEFT.search("".join(text.characters)):
+        return unchanged
+    boxes = list(text.pieces())
+    found = gutters(boxes)
+    whole = arranged(text, text.lines, found) if found else None
+    return whole or (list(_with_tables(text, boxes)) if len(boxes) <= MAX_PIECES else unchanged)
+
+
+def _with_tables(text: PageText, boxes: list[Box]) -> Iterator[int | str]:
+    done = 0
+    for zone in _zones(boxes):
+        inside = [number for number, (_, extent) in enumerate(text.lines) if _holds(zone, extent)]
+        found = gutters(box for box in boxes if _holds(zone, box))
+        if not found or inside != list(range(inside[0], inside[-1] + 1)):  # drawn with what is around it
+            continue
+        lines = text.lines[inside[0] : inside[-1] + 1]
+        start, stop = lines[0][0].start, lines[-1][0].stop
+        order = arranged(text, lines, found) if start >= done else None
+        if order:
+            yield from range(done, start)
+            yield from order
+            done = stop
+    yield from range(done, len(text.characters))
+
+
+def _zones(boxes: list[Box]) -> Iterator[Box]:
+    """Return where rows with several cells stand below each other."""
+    rows: list[list[Box]] = []
+    for box in sorted(boxes, key=lambda box: -box.middle[1]):
+        if rows and box.shares_line(rows[-1][0]):
+            rows[-1].append(box)
+        else:
+            rows.append([box])
+    counted = [(row, _cells(row)) for row in rows]
+    for is_table, run in groupby(counted, lambda each: each[1] > 1):
+        zone = list(run)
+        if is_table and sum(cells > 2 for _, cells in zone) >= MIN_LINES:
+            yield _around([box for row, _ in zone for box in row])
+
+
+def _cells(row: list[Box]) -> int:
+    row = sorted(row)
+    return 1 + sum(other.left - one.right > GAP * one.height for one, other in pairwise(row))
+
+
+def _around(boxes: list[Box]) -> Box:
+    zone = boxes[0]
+    for box in boxes:
+        zone = zone.joined(box)
+    return zone
+
+
+def _holds(zone: Box, box: Box) -> bool:
+    return zone.bottom < box.middle[1] < zone.top

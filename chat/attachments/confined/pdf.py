@@ -48,7 +48,7 @@ def pdf_page(document: Any, number: int) -> str:
     except pypdfium2.PdfiumError:
         return ""
     try:
-        text = PageText(page, handle)
+        text = PageText(handle)
         annotations = Annotations(document, page, text)
         body = text.joined(reading_order(text), annotations.insertions)
         found = "\n\n".join(filter(None, (body, *annotations.notes)))

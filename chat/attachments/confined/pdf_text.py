@@ -1,7 +1,9 @@
 """The characters of a page of a PDF, and where they stand."""
 
 import ctypes
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -11,11 +13,12 @@ from typing import Any, NamedTuple
 DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
 # A space before a string of one character, which PDFium takes for a part of the line above.
 GUESSED = re.compile(r"(?<=\S) (?=\S(?:\s|$))")
+MAX_ANGLES = 300  # of characters that are asked for theirs
 SAMPLED = 10  # every so many characters of a line are asked where they are
 
 
 class Box(NamedTuple):
-    """A rectangle on the page as it is shown, after its rotation; `top` is greater than `bottom`."""
+    """A rectangle on the page as its text is read, after its rotation; `top` is greater than `bottom`."""
 
     left: float
     bottom: float
@@ -58,18 +61,18 @@ class Box(NamedTuple):
 class PageText:
     """The characters in the order in which the page draws them; spaces and line feeds are PDFium's."""
 
-    def __init__(self, page: Any, handle: Any) -> None:
+    def __init__(self, handle: Any) -> None:
         from pypdfium2 import raw
 
         self._raw, self._handle = raw, handle
         self._boxes: dict[int, Box] = {}
         self._rectangle = raw.FS_RECTF()
-        self._turns = raw.FPDFPage_GetRotation(page)
         text = handle.get_text_range()
         count = handle.count_chars()
         if len(text) != count:  # a character that is written as several
             text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
         self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(text)))
+        self._turns = self._quarter_turns()
         for found in GUESSED.finditer("".join(self.characters)):
             if self._begins_line(found.end()):
                 self.characters[found.start()] = "\n"
@@ -82,6 +85,14 @@ class PageText:
             self._raw.FPDFText_GetLooseCharBox(self._handle, number, edges)
             found = self._boxes[number] = self.shown(edges.left, edges.bottom, edges.right, edges.top)
         return found
+
+    def _quarter_turns(self) -> int:
+        """Return the turns after which most characters stand upright; the page's rotation may be another."""
+        step = 1 + len(self.characters) // MAX_ANGLES
+        shown = [number for number, each in enumerate(self.characters) if not each.isspace()][::step]
+        angles = (self._raw.FPDFText_GetCharAngle(self._handle, number) for number in shown)
+        turns = Counter(-round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0)  # -1: none
+        return turns.most_common(1)[0][0] if turns else 0
 
     def _begins_line(self, number: int) -> bool:
         """Return True if a character behind a space stands lower than what is before it, and further left."""
@@ -116,7 +127,7 @@ class PageText:
             yield self.shown(*self._handle.get_rect(number))
 
     def shown(self, left: float, bottom: float, right: float, top: float) -> Box:
-        """Return a rectangle as it is shown, after the rotation of the page."""
+        """Return a rectangle as it is read, where most of the text stands upright."""
         for _turn in range(self._turns):
             left, bottom, right, top = bottom, -right, top, -left
         return Box(left, bottom, right, top)

@@ -329,6 +329,14 @@ def test_rotated_pages_are_read_as_their_text_stands(rotation: int, turn: int) -
     assert found.split("\n") == [line for part in parts for line in part]
 
 
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_lines_of_a_page_turned_by_mistake(rotation: int) -> None:
+    lines = prose(3, 4, 90)
+    made = [(50, 740 - 13 * at, line) for at, line in enumerate(lines)] + cells_of(TIMETABLE, 600)
+    wanted = ["\t".join(row).rstrip() for row in TIMETABLE]
+    assert text(*made, entries=f"/Rotate {rotation}").split("\n") == [*lines, *wanted]
+
+
 def test_invisible_text_of_a_scan_is_kept() -> None:
     (found,) = texts(pages([(WHOLE_PAGE + b"3 Tr " + drawn([(50, 700, "Recognized words of a scan")]), ())]))
     assert found == f"Recognized words of a scan\n\n{PICTURE_BESIDE}"

@@ -44,11 +44,10 @@ def pdf_page(document: Any, number: int) -> str:
 
     try:
         page = document[number]
-        handle = page.get_textpage()
+        handle, text = _upright(page)
     except pypdfium2.PdfiumError:
         return ""
     try:
-        text = PageText(handle)
         annotations = Annotations(document, page, text)
         body = text.joined(reading_order(text), annotations.insertions)
         found = "\n\n".join(filter(None, (body, *annotations.notes)))
@@ -56,6 +55,18 @@ def pdf_page(document: Any, number: int) -> str:
     finally:
         handle.close()
         page.close()
+
+
+def _upright(page: Any) -> tuple[Any, PageText]:
+    """Return PDFium's handle of the text, and the text; lines are told by the rotation of the page."""
+    handle = page.get_textpage()
+    text = PageText(handle)
+    if page.get_rotation() == 90 * text.turns:
+        return handle, text
+    handle.close()
+    page.set_rotation(90 * text.turns)
+    handle = page.get_textpage()
+    return handle, PageText(handle)
 
 
 def _with_picture(page: Any, text: str) -> str:

@@ -59,7 +59,10 @@ class Box(NamedTuple):
 
 
 class PageText:
-    """The characters in the order in which the page draws them; spaces and line feeds are PDFium's."""
+    """The characters in the order in which the page draws them; spaces and line feeds are PDFium's.
+
+    `turns`: by 90 degrees clockwise, after which most characters stand upright.
+    """
 
     def __init__(self, handle: Any) -> None:
         from pypdfium2 import raw
@@ -72,7 +75,7 @@ class PageText:
         if len(text) != count:  # a character that is written as several
             text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
         self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(text)))
-        self._turns = self._quarter_turns()
+        self.turns = self._quarter_turns()
         for found in GUESSED.finditer("".join(self.characters)):
             if self._begins_line(found.end()):
                 self.characters[found.start()] = "\n"
@@ -87,7 +90,6 @@ class PageText:
         return found
 
     def _quarter_turns(self) -> int:
-        """Return the turns after which most characters stand upright; the page's rotation may be another."""
         step = 1 + len(self.characters) // MAX_ANGLES
         shown = [number for number, each in enumerate(self.characters) if not each.isspace()][::step]
         angles = (self._raw.FPDFText_GetCharAngle(self._handle, number) for number in shown)
@@ -128,7 +130,7 @@ class PageText:
 
     def shown(self, left: float, bottom: float, right: float, top: float) -> Box:
         """Return a rectangle as it is read, where most of the text stands upright."""
-        for _turn in range(self._turns):
+        for _turn in range(self.turns):
             left, bottom, right, top = bottom, -right, top, -left
         return Box(left, bottom, right, top)
 

@@ -59,6 +59,12 @@ class Forbidden(RequestError):
     status, code = 403, "forbidden"
 
 
+class WrongPassword(RequestError):
+    """What was sent is not the password of the person who is signed in."""
+
+    status, code = 403, "wrong_password"
+
+
 class ConversationBusy(RequestError):
     """The conversation has a live run, whose id is `run`."""
 

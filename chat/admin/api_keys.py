@@ -3,6 +3,7 @@
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +13,7 @@ from chat.models import ApiKey
 
 from .formats import in_words, moment
 from .readonly import ActionListAdmin
+from .rights import ConfirmedForm
 
 
 @admin.register(ApiKey)
@@ -83,9 +85,21 @@ class ApiKeyAdmin(ActionListAdmin):
         messages.success(request, words % {"number": len(revoked)})
 
     @admin.action(description=_("Allow the selected keys to set AI Gateway options"), permissions=["gateway"])
-    def allow_gateway(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """Let calls with these keys choose the AI Gateway and its settings."""
-        self._set_gateway(request, queryset, allowed=True)
+    def allow_gateway(self, request: HttpRequest, queryset: QuerySet) -> TemplateResponse | None:
+        """Ask for confirmation; then let calls with these keys choose the AI Gateway and its settings."""
+        form = ConfirmedForm(request.POST if "confirmed" in request.POST else None)
+        form.request = request
+        if form.is_valid():
+            self._set_gateway(request, queryset, allowed=True)
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Allow AI Gateway options"),
+            "opts": self.opts,
+            "form": form,
+            "keys": queryset.select_related("user"),
+        }
+        return TemplateResponse(request, "admin/chat/apikey/allow_gateway.html", context)
 
     @admin.action(
         description=_("Stop the selected keys from setting AI Gateway options"), permissions=["gateway"]

@@ -1,53 +1,53 @@
-"""Changes of rights: they take the password of the administrator who makes them."""
+"""What takes the administrator's own password, because a session alone, perhaps a stolen one, must not do.
 
-from typing import Any, ClassVar
+That is whatever gives access to an account or changes what one may do: saving an account or a group, setting
+another person's password, making a link for one, and letting an API key set AI Gateway options. What takes
+something away from a key (an action of the list), and a new account or invitation, which has no rights, does
+not ask.
+"""
+
+from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from chat.exceptions import ServiceOverloaded
+from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.forms import MAX_PASSWORD_CHARS
-from chat.views.password_confirmation import confirm, one_confirmation
-from chat.views.passwords import CURRENT_PASSWORD_WRONG
-
-RIGHTS = {"role", "is_staff", "is_superuser", "groups", "user_permissions", "permissions"}
+from chat.views.password_confirmation import confirm
 
 
-class ConfirmedRightsForm(forms.ModelForm):
-    """A form that asks for the password of who fills it in, once one of RIGHTS is changed."""
+class ConfirmedForm(forms.Form):
+    """A form that asks for the password of who fills it in. `request` is set by the view."""
 
-    request: ClassVar[HttpRequest]
+    request: HttpRequest
     current = forms.CharField(
         label=_("Your own password"),
-        required=False,
         strip=False,
         max_length=MAX_PASSWORD_CHARS,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-        help_text=_("Needed to change a role, groups or permissions."),
     )
 
-    def clean(self) -> dict[str, Any] | None:
-        """Check the password last, so that a form with other errors costs no hash and counts no failure."""
-        data = super().clean() or {}
-        if RIGHTS.intersection(self.changed_data) and not self.errors:
-            self._check(data.get("current", ""))
-        return data
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if len(self.fields) == 1:  # nothing else to fill in
+            self.fields["current"].widget.attrs["autofocus"] = True
 
-    def _check(self, password: str) -> None:
+    def _post_clean(self) -> None:
+        """Check the password last, so that a form with other errors costs no hash and counts no failure."""
+        super()._post_clean()  # type: ignore[misc]  # validates the model
+        if self.errors:
+            return
         user: Any = self.request.user
         try:
-            with one_confirmation(self.request, user):
-                if not confirm(self.request, user, password):
-                    self.add_error("current", ValidationError(CURRENT_PASSWORD_WRONG, code="wrong"))
-        except ServiceOverloaded as error:
-            self.add_error("current", ValidationError(error.message, code="busy"))
+            confirm(self.request, user, self.cleaned_data["current"])
+        except (WrongPassword, ServiceOverloaded) as refusal:
+            self.add_error("current", refusal.message)
 
 
-class ConfirmedRightsMixin(admin.ModelAdmin):
-    """Give a `ConfirmedRightsForm` the request."""
+class ConfirmedFormMixin(admin.ModelAdmin):
+    """Give a `ConfirmedForm` the request."""
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, change=change, **kwargs)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
@@ -15,11 +16,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
 from django.utils.encoding import force_bytes
 from django.utils.html import format_html
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.forms import AccountForm, SetUserPasswordForm, UserChangeForm
 from chat.models import User
@@ -28,7 +31,7 @@ from chat.models.role import Role, role_expression, set_permissions
 from .filters import RoleFilter, StatusFilter
 from .formats import moment
 from .mixins import ListTitleMixin, LoggedValuesMixin, PermissionBeforeLookupMixin
-from .rights import ConfirmedRightsForm, ConfirmedRightsMixin
+from .rights import ConfirmedForm, ConfirmedFormMixin
 
 PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_PERMISSIONS = _(
@@ -37,21 +40,27 @@ ABOUT_PERMISSIONS = _(
 )
 
 
-class ChangeForm(ConfirmedRightsForm, UserChangeForm):
-    """The form of an account, which asks for the administrator's own password where rights are changed."""
+class ChangeForm(ConfirmedForm, UserChangeForm):
+    """The form of an account."""
+
+
+class PasswordForm(ConfirmedForm, SetUserPasswordForm):
+    """A new password for another person."""
+
+
+class GroupForm(ConfirmedForm, forms.ModelForm):
+    """The form of a group."""
 
 
 @admin.register(User)
 class UserAdmin(
-    ListTitleMixin, LoggedValuesMixin, ConfirmedRightsMixin, PermissionBeforeLookupMixin, DjangoUserAdmin
+    ListTitleMixin, LoggedValuesMixin, ConfirmedFormMixin, PermissionBeforeLookupMixin, DjangoUserAdmin
 ):
     """The accounts. Staff with the right to change users can change those who are not staff."""
 
     form = ChangeForm
     add_form = AccountForm
     add_form_template = "admin/chat/user/add_form.html"
-    change_password_form = SetUserPasswordForm
-    change_user_password_template = "admin/chat/user/password.html"  # noqa: S105
     fieldsets = (
         (None, {"fields": ("username", "email", "new_password")}),
         (_("Access"), {"fields": ("is_active", "role")}),
@@ -130,30 +139,40 @@ class UserAdmin(
         link = self.admin_site.admin_view(self.password_link)
         return [path("<id>/link/", link, name="chat_user_link"), *super().get_urls()]
 
+    @method_decorator(sensitive_post_parameters())
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002
         """Set another user's password. For their own, redirect to the page that asks for the current one."""
-        if self.get_object(request, unquote(id)) == request.user:
+        person = self._reachable(request, id)
+        if person == request.user:
             return redirect("password")
-        return super().user_change_password(request, id, form_url)
+        form = PasswordForm(person, request.POST if request.method == "POST" else None)
+        form.request = request
+        if form.is_valid():
+            form.save()
+            self.log_change(request, person, self.construct_change_message(request, form, None))
+            messages.success(request, gettext("The password was changed."))
+            return redirect("admin:chat_user_change", person.pk)
+        return self._page(request, "password", gettext("Password"), person=person, form=form)
 
+    @method_decorator(sensitive_post_parameters())
     def password_link(self, request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-        """Ask for confirmation; on POST, end the password and show, this once, a link to choose a new one."""
+        """Ask for confirmation; then end the password and show, this once, a link to choose a new one."""
         person = self._reachable(request, id)
         if person == request.user:
             return redirect("password")
         if not person.is_active:
             messages.error(request, gettext("A disabled person can’t use a link. Enable the account first."))
             return redirect("admin:chat_user_change", person.pk)
-        link = self._new_link(request, person) if request.method == "POST" else ""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Password reset link"),
-            "person": person,
-            "link": link,
-            "days": settings.PASSWORD_RESET_TIMEOUT // 86_400,
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/chat/user/link.html", context)
+        form = ConfirmedForm(request.POST if request.method == "POST" else None)
+        form.request = request
+        link = self._new_link(request, person) if form.is_valid() else ""
+        days = settings.PASSWORD_RESET_TIMEOUT // 86_400
+        title = gettext("Password reset link")
+        return self._page(request, "link", title, person=person, form=form, link=link, days=days)
+
+    def _page(self, request: HttpRequest, template: str, title: str, **more: Any) -> HttpResponse:
+        context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
+        return TemplateResponse(request, f"admin/chat/user/{template}.html", context)
 
     def _reachable(self, request: HttpRequest, key: str) -> User:
         if not self.has_change_permission(request):
@@ -183,11 +202,11 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class GroupAdmin(
-    ListTitleMixin, LoggedValuesMixin, ConfirmedRightsMixin, PermissionBeforeLookupMixin, DjangoGroupAdmin
+    ListTitleMixin, LoggedValuesMixin, ConfirmedFormMixin, PermissionBeforeLookupMixin, DjangoGroupAdmin
 ):
     """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
 
-    form = ConfirmedRightsForm
+    form = GroupForm
     fields = ("name", "permissions", "current")
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -11,11 +11,10 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.db import run_in_db, write_lock
-from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound
+from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound, WrongPassword
 from chat.forms import MAX_PASSWORD_CHARS
 from chat.model_catalog import catalog
 from chat.models import ApiKey, User
@@ -23,14 +22,12 @@ from chat.models.api_key import MAX_KEY_NAME_CHARS
 from chat.models.digest import digest_of
 
 from . import access, request_fields, request_parsers
-from .errors import is_form, refuse
-from .login import locked_out, refuse_locked_out
-from .password_confirmation import confirm_in_turn, one_confirmation
+from .errors import is_form
+from .password_confirmation import confirm_in_turn
 from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
 from .shown_once import ShownOnce
 
-KEY_PASSWORD_WRONG = gettext_lazy("That password isn’t correct.")
 MAX_VALID_KEYS = 50  # per user
 LIFETIMES = ("30", "90", "365", "never")  # days
 DEFAULT_KEY_DAYS = "90"
@@ -49,10 +46,13 @@ async def keys(request: HttpRequest) -> HttpResponseBase:
     if request.method != "POST":
         return await run_in_db(_list, request)
     user, key, password = await run_in_db(_parse, request)
-    with one_confirmation(request, user):
-        if await confirm_in_turn(request, user, password):
-            return await run_in_db(_create, request, user, key)
-        return await run_in_db(_unconfirmed, request, user, key)
+    try:
+        await confirm_in_turn(request, user, password)
+    except WrongPassword as wrong:
+        if not is_form(request):
+            raise
+        return await run_in_db(_unconfirmed, request, user, key, wrong.message)
+    return await run_in_db(_create, request, user, key)
 
 
 @access.require_methods("POST")
@@ -137,13 +137,9 @@ def _create(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
     return JsonResponse(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
-def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
-    if locked_out(request):
-        return refuse_locked_out(request)
-    if is_form(request):
-        lifetime = request.POST.get("days", DEFAULT_KEY_DAYS)
-        return _page(request, user, 403, wanted=key, lifetime=lifetime, wrong_password=KEY_PASSWORD_WRONG)
-    return refuse(request, 403, KEY_PASSWORD_WRONG, code="wrong_password")
+def _unconfirmed(request: HttpRequest, user: User, key: ApiKey, wrong: str) -> HttpResponse:
+    lifetime = request.POST.get("days", DEFAULT_KEY_DAYS)
+    return _page(request, user, 403, wanted=key, lifetime=lifetime, wrong_password=wrong)
 
 
 def _hold_password(user: User) -> None:

@@ -9,21 +9,17 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.exceptions import ServiceOverloaded
+from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.forms import ChangePasswordForm, NewPasswordForm
 from chat.models.user import User
 from chat.views.accounts import dead_link
 from chat.views.errors import refuse
-from chat.views.login import locked_out, refuse_locked_out
-from chat.views.password_confirmation import confirm, one_confirmation
+from chat.views.password_confirmation import confirm
 from chat.views.settings_shell import render_section
-
-CURRENT_PASSWORD_WRONG = _("That isn’t your current password.")
 
 
 @never_cache
@@ -39,14 +35,13 @@ def change(request: HttpRequest) -> HttpResponse:
     form = ChangePasswordForm(request.user, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            with one_confirmation(request, request.user):
-                if confirm(request, request.user, form.cleaned_data["current"]):
-                    return _changed(request, request.user, form)
-        except ServiceOverloaded as busy:
-            return refuse(request, busy.status, busy.message, retry_after=busy.retry_after)
-        if locked_out(request):
-            return refuse_locked_out(request)
-        form.add_error("current", CURRENT_PASSWORD_WRONG)
+            confirm(request, request.user, form.cleaned_data["current"])
+        except WrongPassword as wrong:
+            form.add_error("current", wrong.message)
+        except ServiceOverloaded as refusal:
+            return refuse(request, refusal.status, refusal.message, retry_after=refusal.retry_after)
+        else:
+            return _changed(request, request.user, form)
     return render_section(request, "account", "accounts/password.html", {"form": form})
 
 

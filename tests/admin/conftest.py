@@ -50,7 +50,7 @@ def alice(db: None) -> User:
 @pytest.fixture
 def carol(db: None) -> User:
     """Staff who may look after people."""
-    carol = User.objects.create_user("carol", is_staff=True)
+    carol = User.objects.create_user("carol", password=PASSWORD, is_staff=True)
     names = ["view_user", "add_user", "change_user", "delete_user", "change_group", "add_group", "view_group"]
     carol.user_permissions.set(Permission.objects.filter(codename__in=names))
     return carol

@@ -3,6 +3,12 @@
 from django.test import Client
 
 from chat.models import User
+from tests.support.people import PASSWORD
+from tests.views.accounts import NEW_PASSWORD
+
+# What the pages for a new password of somebody else take, from an administrator whose own is PASSWORD.
+ORDER_LINK = {"current": PASSWORD}
+SET_PASSWORD = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD, "current": PASSWORD}
 
 
 def as_(user: User) -> Client:

@@ -7,6 +7,8 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from chat.models import ApiKey, User
+from tests.admin.people import ORDER_LINK
+from tests.support.people import PASSWORD
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/chat/apikey/"
@@ -15,7 +17,7 @@ PAGE = "/admin/chat/apikey/"
 @pytest.mark.parametrize("action", ["allow_gateway", "forbid_gateway"])
 @pytest.mark.parametrize("superuser", [True, False])
 def test_only_an_administrator_changes_it(action: str, superuser: bool) -> None:
-    dora = User.objects.create_user("dora", is_staff=True, is_superuser=superuser)
+    dora = User.objects.create_user("dora", password=PASSWORD, is_staff=True, is_superuser=superuser)
     dora.user_permissions.add(*Permission.objects.filter(codename__in=["view_apikey", "change_apikey"]))
     before = action == "forbid_gateway"
     key = ApiKey(user=dora, name="a program", may_set_gateway=before)
@@ -23,7 +25,8 @@ def test_only_an_administrator_changes_it(action: str, superuser: bool) -> None:
     key.save()
     client = Client()
     client.force_login(dora)
-    sent: dict[str, Any] = {"action": action, "_selected_action": str(key.pk)}
+    sent: dict[str, Any] = {"action": action, "_selected_action": str(key.pk), "confirmed": "1"}
+    sent |= ORDER_LINK
     client.post(PAGE, sent)
     key.refresh_from_db()
     assert (key.may_set_gateway is not before) is superuser

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from chat.models import User
-from tests.admin.people import address, as_
+from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
 from tests.support.people import PASSWORD
 from tests.views.accounts import NEW_PASSWORD, log_in
 
@@ -18,7 +18,7 @@ RESET = {"new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
 
 def made(client: Client, user: User) -> str:
     """The link that the page shows once."""
-    page = client.post(address(user, "link"))
+    page = client.post(address(user, "link"), ORDER_LINK)
     found = LINK.search(page.content.decode())
     assert found
     assert page["Cache-Control"] in ("no-store", "max-age=0, no-cache, no-store, must-revalidate, private")
@@ -69,7 +69,7 @@ def test_it_is_noted_that_it_was_made_but_not_the_link(root: User, alice: User) 
 
 def test_a_disabled_person_has_to_be_enabled_first(root: User, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(is_active=False)
-    response = as_(root).post(address(alice, "link"), follow=True)
+    response = as_(root).post(address(alice, "link"), ORDER_LINK, follow=True)
     assert "Enable the account first." in response.content.decode()
     alice.refresh_from_db()
     assert alice.has_usable_password()
@@ -86,14 +86,14 @@ def test_an_unknown_person_is_not_found(root: User) -> None:
 def test_a_link_is_made_by_a_form_with_its_token(root: User, alice: User) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(root)
-    assert client.post(address(alice, "link")).status_code == 403
+    assert client.post(address(alice, "link"), ORDER_LINK).status_code == 403
     alice.refresh_from_db()
     assert alice.has_usable_password()
 
 
 @pytest.mark.parametrize("page", ["link", "password"])
 def test_own_password_change_requires_the_current_one(page: str, root: User) -> None:
-    response = as_(root).post(address(root, page), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
+    response = as_(root).post(address(root, page), SET_PASSWORD)
     assert (response.status_code, response["Location"]) == (302, "/accounts/password/")
     root.refresh_from_db()
     assert not root.check_password(NEW_PASSWORD)
@@ -101,9 +101,7 @@ def test_own_password_change_requires_the_current_one(page: str, root: User) -> 
 
 def test_one_set_by_hand_ends_the_sessions_too(root: User, alice: User) -> None:
     hers = as_(alice)
-    response = as_(root).post(
-        address(alice, "password"), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
-    )
+    response = as_(root).post(address(alice, "password"), SET_PASSWORD)
     assert response.status_code == 302
     assert not is_in(hers)
     assert log_in(Client(), "alice", NEW_PASSWORD).status_code == 302
@@ -119,8 +117,7 @@ def test_one_set_by_hand_ends_the_sessions_too(root: User, alice: User) -> None:
     ],
 )
 def test_the_rules_hold_for_the_administrator_too(wrong: dict[str, str], root: User, alice: User) -> None:
-    form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD} | wrong
-    response = as_(root).post(address(alice, "password"), form)
+    response = as_(root).post(address(alice, "password"), SET_PASSWORD | wrong)
     assert response.status_code == 200
     assert response.context["form"].errors
     alice.refresh_from_db()
@@ -129,6 +126,7 @@ def test_the_rules_hold_for_the_administrator_too(wrong: dict[str, str], root: U
 
 def test_a_password_cannot_be_taken_away(root: User, alice: User) -> None:
     form = {"usable_password": "false", "unset-password": "1", "password1": "", "password2": ""}
+    form |= ORDER_LINK
     as_(root).post(address(alice, "password"), form)
     alice.refresh_from_db()
     assert alice.has_usable_password()

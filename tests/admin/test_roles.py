@@ -128,7 +128,8 @@ def test_the_last_administrator_keeps_the_role(role: Role, root: User) -> None:
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.ADMINISTRATOR])
 def test_only_an_administrator_gives_a_role(role: Role, carol: User, alice: User) -> None:
     client = as_(carol)
-    assert client.post(address(alice), {"username": "alice", "role": role}).status_code == 302
+    form = {"username": "alice", "role": role, "current": PASSWORD}
+    assert client.post(address(alice), form).status_code == 302
     assert role_of(alice) == Role.PERSON
     assert client.post(address(carol), {"username": "carol", "role": role}).status_code == 403
     assert role_of(carol) == Role.CUSTOM

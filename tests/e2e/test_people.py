@@ -153,8 +153,13 @@ def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server)
     root.goto("/admin/chat/user/")
     root.get_by_role("link", name="alice", exact=True).click()
     root.get_by_role("link", name="Create a reset link").click()
-    root.get_by_role("button", name="Reset the password and create a link").focus()
-    root.keyboard.press("Enter")
+    expect(root.get_by_label("Your own password")).to_be_focused()
+    type_and_go_on(root, "wrong")
+    expect(root.get_by_label("Your own password")).to_be_focused()
+    expect(root.get_by_label("Your own password")).to_have_accessible_description(
+        "That isn’t your current password."
+    )
+    type_and_go_on(root, PASSWORD)
     link = shown_link(root)
 
     page = window(server, width=390)
@@ -164,6 +169,27 @@ def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server)
     expect(page.get_by_label("New password", exact=True)).to_be_focused()
     type_and_go_on(page, PASSWORD)
     expect(ChatPage(page).box).to_be_visible()
+
+
+def test_an_administrator_confirms_by_keyboard(window: Window, server: Server) -> None:
+    """A new password for somebody, and a right for a key, both after a wrong confirmation."""
+    root, bob = window(server, "root", width=390), server.person("bob")
+    bob.post("/settings/keys/", {"name": "a program", "run": True, "password": PASSWORD})
+    root.goto("/admin/chat/user/")
+    root.get_by_role("link", name="alice", exact=True).click()
+    root.get_by_role("link", name="Set a password").click()
+    for own in ("wrong", PASSWORD):
+        type_and_go_on(root, PASSWORD, PASSWORD, own)
+        expect(root.get_by_text("The password was changed.")).to_be_visible(visible=own == PASSWORD)
+
+    root.goto("/admin/chat/apikey/")
+    root.get_by_role("checkbox").last.check()
+    root.get_by_label("Action:").select_option("Allow the selected keys to set AI Gateway options")
+    root.get_by_role("button", name="Go", exact=True).press("Enter")
+    for own in ("wrong", PASSWORD):
+        expect(root.get_by_label("Your own password")).to_be_focused()
+        type_and_go_on(root, own)
+    expect(root.get_by_text("1 key was changed.")).to_be_visible()
 
 
 def test_it_all_works_without_scripts(window: Window, server: Server) -> None:

@@ -92,7 +92,8 @@ def test_the_administrators_form_says_so(alice: User) -> None:
     root, client = User.objects.create_superuser("root"), Client()
     client.force_login(root)
     bob = User.objects.create_user("bob")
-    page = client.post(f"/admin/chat/user/{bob.pk}/change/", {"username": CYRILLIC, "is_active": "on"})
+    changed = {"username": CYRILLIC, "is_active": "on", "current": "not checked"}
+    page = client.post(f"/admin/chat/user/{bob.pk}/change/", changed)
     assert page.context["adminform"].form.errors.keys() == {"username"}
     page = client.post("/admin/chat/user/add/", form("bob2", "alice.smith@example.org"))
     assert page.context["adminform"].form.errors.keys() == {"email"}

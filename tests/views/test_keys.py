@@ -136,6 +136,7 @@ def test_only_an_administrator_lets_a_key_set_the_gateway(
     assert "sets AI Gateway options" not in alice.get(PAGE).text
     for action, then in (("allow_gateway", True), ("forbid_gateway", False)):
         sent = {"action": action, "_selected_action": made, "csrfmiddlewaretoken": CSRF}
+        sent |= {"confirmed": "1", "current": PASSWORD}
         for who in ("alice", "carol", "erin"):
             server.person(who).client.post("/admin/chat/apikey/", data=sent)
         assert bool(database.value(allowed)) is not then

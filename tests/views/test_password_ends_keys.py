@@ -57,8 +57,10 @@ def by_her_own_change(alice: User, monkeypatch: Any) -> None:
 
 
 def by_ordering_a_link(alice: User, monkeypatch: Any) -> None:
-    root = User.objects.create_superuser("root")
-    assert signed_in(root).post(f"/admin/chat/user/{alice.pk}/link/").status_code == 200
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    assert (
+        signed_in(root).post(f"/admin/chat/user/{alice.pk}/link/", {"current": PASSWORD}).status_code == 200
+    )
 
 
 def by_a_link(alice: User, monkeypatch: Any) -> None:
@@ -69,8 +71,8 @@ def by_a_link(alice: User, monkeypatch: Any) -> None:
 
 
 def by_the_administrator(alice: User, monkeypatch: Any) -> None:
-    root = User.objects.create_superuser("root")
-    form = {"password1": NEW, "password2": NEW}
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    form = {"password1": NEW, "password2": NEW, "current": PASSWORD}
     assert signed_in(root).post(f"/admin/chat/user/{alice.pk}/password/", form).status_code == 302
 
 
@@ -166,7 +168,7 @@ class TestMakingAKey:
         response = signed_in(alice).post(KEYS, WANTED | {"password": password})
         assert response.status_code == status
         assert ApiKey.objects.count() == (status == 303)
-        assert ("That password isn’t correct." in response.content.decode()) == (status == 403)
+        assert ("That isn’t your current password." in response.content.decode()) == (status == 403)
 
     def test_without_one_it_is_refused(self, alice: User) -> None:
         assert signed_in(alice).post(KEYS, WANTED).status_code == 400

@@ -38,6 +38,7 @@ def set_active(server: Server, root: Person, name: str, active: bool) -> None:
     path = f"/admin/chat/user/{key(server, name)}/change/"
     staff = re.search(r'name="is_staff"[^>]*checked', root.get(path).text)
     form = {"username": name, "email": f"{name}@example.org", "csrfmiddlewaretoken": CSRF}
+    form |= {"current": PASSWORD}
     form |= {"is_active": "on"} if active else {}
     form |= {"is_staff": "on"} if staff else {}
     assert root.client.post(path, data=form).status_code == 302
@@ -135,7 +136,8 @@ def test_a_link_for_a_new_password_ends_all_of_them(server: Server, root: Person
     with bob.ask(LONG) as stream:
         stream.until(20)
         path = f"/admin/chat/user/{key(server, 'bob')}/link/"
-        assert root.client.post(path, data={"csrfmiddlewaretoken": CSRF}).status_code == 200
+        form = {"csrfmiddlewaretoken": CSRF, "current": PASSWORD}
+        assert root.client.post(path, data=form).status_code == 200
         assert is_signed_out(bob)
         assert revoked_after(stream) < AT_ONCE
 

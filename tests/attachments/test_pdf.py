@@ -146,6 +146,8 @@ BOOK = (50, 700, "Book here today")
     [
         ([("74 698 95 710", "https://e.org/b?id=9")], "Book here (https://e.org/b?id=9) today\nand there"),
         ([("74 698 88 710", "https://e.org/b")], "Book here (https://e.org/b) today\nand there"),
+        ([("70 698 106 710", "https://e.org/b")], "Book here (https://e.org/b) today\nand there"),
+        ([("92 698 95 710", "https://e.org/b")], "Book here (https://e.org/b) today\nand there"),
         (
             [("96 698 130 710", "https://e.org/b"), ("50 684 95 696", "https://e.org/b")],
             "Book here today\nand there (https://e.org/b)",
@@ -157,6 +159,22 @@ BOOK = (50, 700, "Book here today")
 )
 def test_a_link_is_read_with_its_address(links: list[tuple[str, str]], wanted: str) -> None:
     assert text(BOOK, (50, 686, "and there"), annotations=[link(*each) for each in links]) == wanted
+
+
+def test_a_link_over_characters_without_spaces() -> None:
+    font = b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /UniGB-UCS2-H /DescendantFonts [21 0 R] >>"
+    kid = (
+        b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /X /CIDSystemInfo"
+        b" << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> /DW 1000 >>"
+    )
+    content = page(annotations=[link("60 698 80 712", "https://e.org/b")], more=[font, kid]).replace(
+        b"/F 3 0 R", b"/F 20 0 R"
+    )
+    words = "请看这里的说明".encode("utf-16-be").hex().encode()
+    made = content.replace(
+        b"stream\n\nendstream", b"stream\nBT /F 10 Tf 50 700 Td <%s> Tj ET\nendstream" % words
+    )
+    assert texts(made) == ["请看这 (https://e.org/b)里的说明"]
 
 
 def test_an_address_is_not_repeated() -> None:

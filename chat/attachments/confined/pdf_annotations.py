@@ -110,7 +110,7 @@ class Annotations:
         address = buffer.value.decode("utf-8", "replace").strip()
         if ADDRESS.fullmatch(address):
             boxes = self._boxes(annotation)
-            yield address, sorted({each for box in boxes for each in self._text.inside(box)})
+            yield address, sorted({each for box in boxes for each in self._text.whole_words(box)})
 
     def _add_links(self) -> None:
         """Put each address behind its words; once if they are in several lines."""
@@ -122,8 +122,6 @@ class Annotations:
             if following == address and others and others[0] - numbers[-1] <= 3:
                 continue
             end, characters = numbers[-1], self._text.characters
-            while end + 1 < len(characters) and characters[end].isalnum() and characters[end + 1].isalnum():
-                end += 1  # the rectangle of a link rarely fits its words
             shown = SCHEME.sub("", address).rstrip("/")
             if shown not in "".join("".join(characters[numbers[0] : end + 1]).split()):
                 self._insert(end, f" ({re.sub('^(?:mailto|tel):', '', address)})")

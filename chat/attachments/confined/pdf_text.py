@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
 # A space before a string of one character, which PDFium takes for a part of the line above.
 GUESSED = re.compile(r"(?<=\S) (?=\S(?:\s|$))")
+# Letters of scripts that set no spaces between words: Thai to Khmer, Chinese, Japanese.
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 MAX_ANGLES = 300  # of characters that are asked for theirs
 SAMPLED = 10  # every so many characters of a line are asked where they are
 
@@ -143,6 +145,30 @@ class PageText:
             for number in numbers
             if box.holds(self.box(number).middle) and not self.characters[number].isspace()
         ]
+
+    def whole_words(self, box: Box) -> list[int]:
+        """Return the numbers of the characters of words in a rectangle, which rarely fits them.
+
+        Those are in it whose middle is. If there is none, it is the last word of which a part is in it.
+        """
+        inside = self.inside(box)
+        words = list(dict.fromkeys(map(self._word, inside)))
+        found = [word for word in words if box.holds(self.extent(word).middle)] or words[-1:]
+        return [number for word in found for number in word]
+
+    def _word(self, number: int) -> range:
+        """Return the word of a character; it alone if it is a sign, or of a script without spaces."""
+        start, end = number, number + 1
+        if not self._joins(number):
+            return range(start, end)
+        while start > 0 and self._joins(start - 1):
+            start -= 1
+        while end < len(self.characters) and self._joins(end):
+            end += 1
+        return range(start, end)
+
+    def _joins(self, number: int) -> bool:
+        return self.characters[number].isalnum() and not UNSPACED.match(self.characters[number])
 
     def words(self, numbers: Iterable[int]) -> str:
         return " ".join("".join(self._spaced(sorted(numbers))).split())

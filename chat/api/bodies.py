@@ -69,7 +69,44 @@ class InputFile(FileContent, tag_field="type", tag="input_file"):
     pass
 
 
-Part = TextPart | InputText | OutputText | RefusalPart | ImagePart | InputImage | FilePart | InputFile
+class InputAudio(Struct, tag_field="type", tag="input_audio"):
+    """This and the next two are for servers with OpenAI's API."""
+
+    input_audio: Fields
+
+
+class AudioUrl(Struct, tag_field="type", tag="audio_url"):
+    audio_url: Fields | Text
+
+
+class VideoUrl(Struct, tag_field="type", tag="video_url"):
+    video_url: Fields | Text
+
+
+class Thinking(Struct, tag_field="type", tag="thinking"):
+    """This and the next three are parts of earlier replies, as other APIs have them."""
+
+    thinking: Text | list[Fields]
+
+
+class RedactedThinking(Struct, tag_field="type", tag="redacted_thinking"):
+    data: Text
+
+
+class Reasoning(Struct, tag_field="type", tag="reasoning"):
+    text: Text | None = None
+    summary: list[Fields] | None = None
+
+
+class ToolUse(Struct, tag_field="type", tag="tool_use"):
+    name: Text
+    id: Text | None = None
+    input: Fields | None = None
+
+
+Texts = TextPart | InputText | OutputText | RefusalPart
+Files = ImagePart | InputImage | FilePart | InputFile | InputAudio | AudioUrl | VideoUrl
+Part = Texts | Files | Thinking | RedactedThinking | Reasoning | ToolUse
 
 
 class Function(Struct):

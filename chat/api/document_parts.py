@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -20,12 +21,15 @@ from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment
 from chat.upstream.client import Client
+from chat.upstream.pictures import SentPart
 
 from . import data_urls
+from .passed_fields import unknown_fields
 from .picture_parts import NO_BASE64
 from .refusals import Object, invalid
 
 DOCUMENT_PART_TYPES = ("file", "input_file")
+FILE_FIELDS = {"file_data", "filename", "file_id", "file_url"}
 MAX_REQUEST_DOCUMENTS = 8  # per request
 MAX_REQUEST_DOCUMENT_BYTES = 7_000_000  # per request
 MAX_WAITING_DOCUMENT_CALLS = 8  # documents of one person that wait for a reader
@@ -38,10 +42,11 @@ NO_DATA_URL = gettext_noop("“%(name)s” must be a data URL (data:application/
 
 @dataclass(frozen=True, slots=True)
 class SentDocument:
-    """A document of a message, whose text has not been read yet."""
+    """A document of a message, whose text has not been read yet. `more`: fields of its part."""
 
     name: str
     content: bytes = field(repr=False)
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def as_text(self) -> str:
@@ -49,18 +54,16 @@ class SentDocument:
         return f"[document: {prompt_text.label(Attachment(name=self.name))}]"
 
 
-def is_document(part: Object) -> bool:
-    """Return True for a part with a document, on a site that takes files."""
-    return settings.ATTACHMENTS and part.get("type") in DOCUMENT_PART_TYPES
-
-
-def document_of(part: Object, where: str) -> SentDocument:
+def document_of(part: Object, where: str, *, takes_all: bool) -> SentDocument:
     """Return the document of a part, in the shape of OpenAI's chat API or of its responses API.
 
     Raises InvalidField. The content of the document decides its type, not the type in the URL.
     """
+    more = unknown_fields(part, {"file", *FILE_FIELDS}, where, takes_all=takes_all)
     file: Object = part.get("file", part)
-    where = f"{where}.file" if file is not part else where
+    if file is not part:
+        where = f"{where}.file"
+        unknown_fields(file, FILE_FIELDS, where, takes_all=False)  # it does not reach the server
     if named := next((name for name in ("file_id", "file_url") if file.get(name)), ""):
         raise invalid(NOT_STORED, f"{where}.{named}", "unsupported_parameter")
     where = f"{where}.file_data"
@@ -70,7 +73,7 @@ def document_of(part: Object, where: str) -> SentDocument:
         raise invalid(NO_BASE64, where) from error
     if content is None:
         raise invalid(NO_DATA_URL, where)
-    return SentDocument(_label(file.get("filename") or "") or DEFAULT_DOCUMENT_NAME, content)
+    return SentDocument(_label(file.get("filename") or "") or DEFAULT_DOCUMENT_NAME, content, more)
 
 
 def _label(name: str) -> str:
@@ -139,9 +142,15 @@ def recorded(messages: list[Object]) -> list[Object]:
 
 
 def _replaced(message: Object, texts: dict[SentDocument, str]) -> Object:
-    before = [texts[part] for part in message["parts"] if isinstance(part, SentDocument)]
+    documents = [part for part in message["parts"] if isinstance(part, SentDocument)]
+    before = [marked_text(texts[document], document.more) for document in documents]
     rest = [part for part in message["parts"] if not isinstance(part, SentDocument)]
-    content = "\n\n".join(filter(None, [*before, message["content"]]))
+    content = "\n\n".join(filter(None, [*(texts[document] for document in documents), message["content"]]))
     other = {name: value for name, value in message.items() if name != "parts"} | {"content": content}
-    pictures = any(not isinstance(part, str) for part in rest)
-    return other | ({"parts": [*before, *rest]} if pictures else {})
+    parts = [*before, *rest]
+    return other if all(isinstance(part, str) for part in parts) else other | {"parts": parts}
+
+
+def marked_text(text: str, more: Mapping[str, Any]) -> str | SentPart:
+    """Return a text as a part, with further fields."""
+    return SentPart({"type": "text", "text": text, **more}, text) if text and more else text

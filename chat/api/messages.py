@@ -4,41 +4,25 @@ import json
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from chat.upstream.history import PASSED_FIELDS
-from chat.upstream.pictures import PromptPicture
+from chat.upstream.pictures import files_of
 
-from .document_parts import SentDocument, document_of, is_document
-from .picture_parts import is_picture, picture_of
-from .refusals import (
-    EMPTY,
-    MAX_QUOTED_CHARS,
-    MISSING,
-    NOT_SUPPORTED,
-    InvalidField,
-    Object,
-    invalid,
-    unsupported,
-)
+from .content_parts import content_of, with_own_fields
+from .document_parts import documents_of
+from .passed_fields import MESSAGE_HINTS, unknown_fields
+from .refusals import EMPTY, MISSING, InvalidField, Object, invalid, unsupported
 
 TOOL_ROLES = ("tool", "function")
 REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
-TEXT_KEYS = ("text", "refusal")  # of the parts that are text
-NO_FILES = gettext_noop("“%(name)s” is not supported: this site takes no files.")
 NO_ARGUMENTS = "{}"
-# By role, what would be lost: pictures in Ollama's own shape, and a spoken reply.
-LOST_FIELDS = {"user": "images", "assistant": "audio"}
-# Fields that are read here, and those of earlier replies, of pages' messages and of caches, which clients
-# send back though no model reads them.
-READ_FIELDS = {"role", "content", "refusal", "tool_calls", "tool_call_id", "function_call"}
-REPLAYED_FIELDS = {
-    "annotations", "citations", "created", "createdAt", "created_at", "finish_reason", "id", "images",
-    "index", "logprobs", "metadata", "model", "object", "parsed", "phase", "provider_specific_fields",
-    "search_results", "status", "stop_reason", "thinking", "timestamp", "token_ids", "type", "usage",
-}  # fmt: skip
-# Those of `PASSED_FIELDS` that other servers lose without harm: they do not change what is asked for.
-HINTS = PASSED_FIELDS - {"prefix", "partial"}
+# Fields that are read here, of all roles and of one: those of another role are no fields of a message. The
+# pictures of a reply are replayed, while a user's are in Ollama's own shape.
+READ_FIELDS = {"role", "content", "refusal", "function_call"} | MESSAGE_HINTS
+ROLE_FIELDS = {
+    "assistant": {"tool_calls", "images"},
+    **{role: {"tool_call_id", "name"} for role in TOOL_ROLES},
+}
 
 
 def messages_of(sent: Object, *, takes_all: bool) -> list[Object]:
@@ -56,10 +40,7 @@ def messages_of(sent: Object, *, takes_all: bool) -> list[Object]:
     for index, each in enumerate(sent_messages):
         where = f"messages[{index}]"
         messages.append(_message(each, where, takes_all=takes_all))
-    if not any(
-        message["content"].strip() or message.get("tool_calls") or message.get("parts")
-        for message in messages
-    ):
+    if not any(each["content"].strip() or each.get("tool_calls") or _has_files(each) for each in messages):
         raise invalid(EMPTY, "messages")
     return messages
 
@@ -71,40 +52,33 @@ def check_tool_call_ids(messages: list[Object]) -> None:
             raise invalid(MISSING, f"messages[{index}].tool_call_id", "missing_required_parameter")
 
 
-def _unknown_fields(sent: Object, where: str, *, takes_all: bool) -> Object:
-    """Return the fields that are not known here, if the server takes all. Raises InvalidField otherwise."""
-    known = READ_FIELDS | REPLAYED_FIELDS | (PASSED_FIELDS if takes_all else HINTS)
-    if sent.keys() <= known:
-        return {}
-    unknown = {name: value for name, value in sent.items() if name not in known and value is not None}
-    if not takes_all and (lost := next((name for name, value in unknown.items() if value), None)):
-        raise invalid(NOT_SUPPORTED, f"{where}.{lost[:MAX_QUOTED_CHARS]}", "unknown_parameter")
-    return unknown
-
-
 def _message(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Normalise a message: `content` becomes text, never null, also beside tool calls.
 
     A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`. `extras` are
     fields that some servers read: see `chat/upstream/history.py`.
     """
-    role = sent["role"]
-    message: Object = {"role": "system" if role == "developer" else role, **_content(sent, where)}
-    if "parts" in message and role != "user":
+    role, sent = sent["role"], with_own_fields(sent)
+    content = content_of(sent, where, takes_all=takes_all)
+    message: Object = {"role": "system" if role == "developer" else role, **content}
+    if role != "user" and _has_files(message):
         raise InvalidField(_("Only a user’s message can have pictures and files."), f"{where}.content")
     if sent.get("function_call") is not None:
         raise unsupported(f"{where}.function_call", _("Use “tool_calls”."))
-    if sent.get(lost := LOST_FIELDS.get(role, "")):
-        raise unsupported(f"{where}.{lost}")
     if role == "assistant":
         message |= _assistant_fields(sent, where, takes_all=takes_all)
-    extras = _unknown_fields(sent, where, takes_all=takes_all)
+    read = READ_FIELDS | ROLE_FIELDS.get(role, set())
+    extras = unknown_fields(sent, read, where, takes_all=takes_all)
     extras |= {name: sent[name] for name in PASSED_FIELDS & sent.keys() if sent[name]}
     for name in ("tool_call_id", "name"):
         if role in TOOL_ROLES and sent.get(name) is not None:
             message[name] = sent[name]
             extras.pop(name, None)
     return message | ({"extras": extras} if extras else {})
+
+
+def _has_files(message: Object) -> bool:
+    return any(files_of(message)) or bool(documents_of([message]))
 
 
 def _assistant_fields(sent: Object, where: str, *, takes_all: bool) -> Object:
@@ -146,24 +120,3 @@ def _is_json(arguments: Any) -> bool:
         return json.loads(arguments) is not None
     except (TypeError, ValueError, RecursionError):
         return False
-
-
-def _content(sent: Object, where: str) -> Object:
-    content: Any = sent.get("content")
-    if not isinstance(content, list):
-        return {"content": content or (sent.get("refusal") or "")}
-    parts = [_part(part, f"{where}.content[{index}]") for index, part in enumerate(content)]
-    text = "".join(part for part in parts if isinstance(part, str)) or (sent.get("refusal") or "")
-    has_files = any(not isinstance(part, str) for part in parts)
-    return {"content": text} | ({"parts": parts} if has_files else {})
-
-
-def _part(sent: Object, where: str) -> str | PromptPicture | SentDocument:
-    for name in TEXT_KEYS:
-        if name in sent:
-            return str(sent[name])
-    if is_picture(sent):
-        return picture_of(sent, where)
-    if is_document(sent):
-        return document_of(sent, where)
-    raise invalid(NO_FILES, f"{where}.type")

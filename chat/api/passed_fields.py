@@ -5,13 +5,14 @@ what `bodies.py` lists. A field that would have no effect is refused by name, un
 either, since clients send such defaults explicitly.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.upstream.catalog import LlmModel
-from chat.upstream.provider import Provider
+from chat.upstream.history import PASSED_FIELDS
 
 from .refusals import MAX_QUOTED_CHARS, NOT_SUPPORTED, Object, invalid, unsupported
 
@@ -83,9 +84,15 @@ INSTEAD = {
 NO_EFFECT: tuple[Any, ...] = ([], {})  # of any field
 
 
-def takes_all(model: LlmModel) -> bool:
-    """Return True if the model's server has OpenAI's API, and so gets a field that this one does not know."""
-    return not model.local and model.host in (Provider.ENDPOINT, Provider.GATEWAY)
+# Fields of earlier replies, of pages' messages and of caches, which clients send back in messages and parts
+# though no model reads them.
+REPLAYED_FIELDS = {
+    "annotations", "citations", "created", "createdAt", "created_at", "finish_reason", "id", "index",
+    "logprobs", "metadata", "model", "object", "parsed", "phase", "provider_specific_fields",
+    "search_results", "status", "stop_reason", "thinking", "timestamp", "token_ids", "type", "usage",
+}  # fmt: skip
+# Those of `PASSED_FIELDS` that other servers lose without harm: they do not change what is asked for.
+MESSAGE_HINTS = PASSED_FIELDS - {"prefix", "partial"}
 
 
 def passed_on(sent: Object, model: LlmModel) -> Object:
@@ -100,11 +107,28 @@ def passed_on(sent: Object, model: LlmModel) -> Object:
             continue
         if neutral is not None or name in STEERING:
             raise unsupported(name, _(INSTEAD[name]) if name in INSTEAD else "")
-        if takes_all(model) or (model.local and name in LOCAL_FIELDS):
+        if model.takes_all or (model.local and name in LOCAL_FIELDS):
             passed[name] = value
         elif name not in HINTS and value not in NEUTRAL_VALUES.get(name, NO_EFFECT):
             raise _refusal(name)
     return passed
+
+
+def unknown_fields(sent: Object, read: Collection[str], where: str, *, takes_all: bool) -> Object:
+    """Return the fields of a message, a part or an object in it that its server gets: those not in `read`.
+
+    Raises InvalidField for one that would be lost, because the server does not take all fields.
+    """
+    unknown = {
+        name: value
+        for name, value in sent.items()
+        if name not in read and name not in REPLAYED_FIELDS and value is not None
+    }
+    if takes_all or not unknown:
+        return unknown
+    if lost := next((name for name, value in unknown.items() if value and name not in MESSAGE_HINTS), None):
+        raise invalid(NOT_SUPPORTED, f"{where}.{lost[:MAX_QUOTED_CHARS]}", "unknown_parameter")
+    return {}
 
 
 def _refusal(name: str) -> Exception:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -19,7 +18,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture, pictures_of
 
 from . import data_urls
-from .passed_fields import takes_all
+from .passed_fields import unknown_fields
 from .refusals import Object, invalid
 
 PICTURE_PART_TYPES = ("image_url", "input_image")
@@ -47,32 +46,31 @@ NOT_FETCHED = gettext_noop(
 )
 
 
-def is_picture(part: Object) -> bool:
-    """Return True for a part with a picture, on a site that takes pictures."""
-    return settings.ATTACHMENTS and part.get("type") in PICTURE_PART_TYPES
-
-
-def picture_of(part: Object, where: str) -> PromptPicture:
+def picture_of(part: Object, where: str, *, takes_all: bool) -> PromptPicture:
     """Return the picture of a part, in the shape of OpenAI's chat API or of its responses API.
 
     Raises InvalidField. Only the type is checked, not the picture itself: the model's server decodes it.
     """
+    more = unknown_fields(part, {"image_url", "detail"}, where, takes_all=takes_all)
     given: Any = part["image_url"]
     where = f"{where}.image_url"
-    url, detail = (
-        (given["url"], given.get("detail")) if isinstance(given, dict) else (given, part.get("detail"))
-    )
-    where = f"{where}.url" if isinstance(given, dict) else where
+    shown = {"detail": part["detail"]} if part.get("detail") else {}
+    if isinstance(given, dict):
+        shown |= {"detail": given["detail"]} if given.get("detail") else {}
+        shown |= unknown_fields(given, {"url", "detail"}, where, takes_all=takes_all)
+        where, given = f"{where}.url", given["url"]
+    if shown:
+        more["image_url"] = shown
     try:
-        content = data_urls.parse(url)
+        content = data_urls.parse(given)
     except data_urls.NotBase64 as error:
         raise invalid(NO_BASE64, where) from error
     if content is None:
-        return PromptPicture("", 0, url=_checked_address(url, where), detail=detail or "")
+        return PromptPicture("", 0, url=checked_address(given, where), more=more)
     media_type = media_type_of(content)
     if not media_type:
         raise invalid(NO_PICTURE, where)
-    return PromptPicture(media_type, len(content), url=data_url(media_type, content), detail=detail or "")
+    return PromptPicture(media_type, len(content), url=data_url(media_type, content), more=more)
 
 
 def media_type_of(content: bytes) -> str:
@@ -85,7 +83,7 @@ def data_url(media_type: str, content: bytes) -> str:
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 
-def _checked_address(url: str, where: str) -> str:
+def checked_address(url: str, where: str) -> str:
     """Return a web address. Raises InvalidField for any other, and for one in the model server's network.
 
     Programs read unusual addresses in different ways: a "\\" ends the host for some of them. So those with
@@ -117,7 +115,7 @@ def check_pictures(messages: list[Object], model: LlmModel) -> None:
     pictures = [each for message in messages for each in pictures_of(message)]
     if pictures and not model.vision:
         raise ModelCannotSee(_("This model can’t see pictures. Choose another model."))
-    if not takes_all(model):
+    if not model.takes_all:
         _check_for_cloudflare(pictures, messages)
 
 

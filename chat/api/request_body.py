@@ -15,7 +15,7 @@ from chat.upstream.catalog import LlmModel
 from chat.wire import strict_json
 
 from .messages import messages_of
-from .passed_fields import NEVER, passed_on, takes_all
+from .passed_fields import NEVER, passed_on
 from .refusals import MAX_QUOTED_CHARS, MISSING, NO_CHOICE, Object, check, invalid, unsupported
 
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
@@ -92,7 +92,7 @@ def parse_params(sent: Object, model: LlmModel) -> CompletionParams:
     if fields.get("raw") and fields.get("prompt") is None:
         raise invalid(NEEDS_PROMPT, "raw")
     return CompletionParams(
-        messages_of(fields, takes_all=takes_all(model)),
+        messages_of(fields, takes_all=model.takes_all),
         stream=fields.get("stream", False),
         include_usage=bool(options.get("include_usage")),
         max_tokens=next((fields[name] for name in LIMITS if name in fields), None),
@@ -130,7 +130,7 @@ def _parameters(fields: Object, model: LlmModel) -> Iterator[tuple[str, Any]]:
         if name in fields:
             yield name, fields[name]
     wanted = fields.get("response_format", {})
-    if wanted and not (wanted["type"] in RESPONSE_FORMATS or takes_all(model)):
+    if wanted and not (wanted["type"] in RESPONSE_FORMATS or model.takes_all):
         raise invalid(NO_CHOICE, "response_format.type", value=wanted["type"][:MAX_QUOTED_CHARS])
     if wanted.get("type") == "json_schema" and wanted.get("json_schema") is None:
         raise invalid(MISSING, "response_format.json_schema", "missing_required_parameter")

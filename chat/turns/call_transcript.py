@@ -17,7 +17,7 @@ from chat.models.conversation import title_from
 from chat.models.model_request import OutcomeColumns
 from chat.search import index
 from chat.upstream.chat_request import ChatRequest
-from chat.upstream.pictures import pictures_of
+from chat.upstream.pictures import files_of
 from chat.wire.delta import Delta
 from chat.wire.text import sanitize
 
@@ -98,8 +98,8 @@ def save_call(
 def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Message.Role, str]]]:
     """Return the system prompt and [(role, text), …] of the other messages, in a form that can be stored.
 
-    Its pictures are not stored and a conversation has no tool calls, so they become text. It begins with a
-    question, so the first message is stored as the user's. Empty messages are left out.
+    Its pictures and files are not stored and a conversation has no tool calls, so they become text. It begins
+    with a question, so the first message is stored as the user's. Empty messages are left out.
     """
     system: list[str] = []
     turns: list[tuple[Message.Role, str]] = []
@@ -109,7 +109,7 @@ def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Messa
             system.append(text)
             continue
         role = Message.Role.ASSISTANT if message["role"] == "assistant" else Message.Role.USER
-        text = "\n\n".join(filter(None, [text, *(each.as_text for each in pictures_of(dict(message)))]))
+        text = "\n\n".join(filter(None, [text, *(each.as_text for each in files_of(dict(message)))]))
         text = _with_tool_calls(text, message.get("tool_calls", []))
         if not text:
             continue

@@ -74,6 +74,11 @@ class LlmModel:
         return self.host is Provider.GATEWAY and (self.id.startswith(ROUTES) or self.id == AUTO_ROUTER)
 
     @property
+    def takes_all(self) -> bool:
+        """True if its server has OpenAI's API, and so gets the fields and parts that are not known here."""
+        return not self.local and self.host in (Provider.ENDPOINT, Provider.GATEWAY)
+
+    @property
     def takes_max_tokens(self) -> bool:
         """True unless it is an instance of AI Search, whose requests take no parameters of a model."""
         return self.host is not Provider.AI_SEARCH

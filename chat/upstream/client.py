@@ -156,9 +156,9 @@ class Client:
         return built
 
     async def _build(self, request: ChatRequest, stream: bool) -> Request:
-        if pictures.has_pictures(request.messages):
+        if any("parts" in message for message in request.messages):
             person = request.metadata.get("person")
-            messages = await pictures.with_data(request.messages, self._load_pictures, person)
+            messages = await pictures.with_data(request.messages, self._load_pictures, person, request.model)
             request = replace(request, messages=messages)
         if request.model.local:
             assert self._local is not None

@@ -13,7 +13,8 @@ from .catalog import LlmModel
 Message = dict[str, Any]
 # Fields of a message that are passed on to servers of OpenAI's API, as the client wrote them.
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
-PASSED_FIELDS = {*REASONING_FIELDS, "extra_content", "cache_control", "prefix", "partial", "name"}
+PASSED_FIELDS = {*REASONING_FIELDS, "extra_content", "prefix", "partial", "name"}
+PASSED_FIELDS |= {"cache_control", "prompt_cache_breakpoint"}
 OWN_FIELDS = ("extras", "reasoning")
 # Hosts, and providers behind an AI Gateway, that refuse a message with a field of reasoning. All others read
 # it or ignore it. https://github.com/BerriAI/litellm/issues/30835

@@ -1,15 +1,17 @@
 """Pictures in the messages of a request.
 
-A message with pictures has the key `parts` beside `content`: its texts and pictures in their order. `content`
-is the text alone, for all that only reads text. `admit` decides which pictures a request holds, `with_data`
-reads their bytes when the request is sent.
+A message with pictures has the key `parts` beside `content`: its texts and pictures in their order, and what
+an API client sent for the model's server alone. `content` is the text alone, for all that only reads text.
+`admit` decides which pictures a request holds, `with_data` reads their bytes when the request is sent.
 """
 
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from chat.wire.content import name_of_file
 
 from .catalog import LlmModel
 
@@ -29,8 +31,8 @@ class PromptPicture:
     """A picture of a message: `width` and `height` in pixels, 0 if unknown; `size` in bytes.
 
     `key` finds its bytes in the storage. A picture of an API request has in `url` its data URL instead, or an
-    address with a `size` of 0, and the `detail` that it asks for. `label` stands for the picture where it
-    cannot be sent.
+    address with a `size` of 0, and in `more` the other fields of its part. `label` stands for the picture
+    where it cannot be sent.
     """
 
     media_type: str
@@ -40,7 +42,7 @@ class PromptPicture:
     label: str = ""
     key: str = ""
     url: str = ""
-    detail: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def tokens(self) -> int:
@@ -56,7 +58,22 @@ class PromptPicture:
         return f"[picture: {self.label}]" if self.label else "[picture]"
 
 
-Part = str | PromptPicture
+@dataclass(frozen=True, slots=True)
+class SentPart:
+    """A part of an API client's message that servers of OpenAI's API get as it is.
+
+    `text`: what others get of it; "" for a recording or a file.
+    """
+
+    fields: Mapping[str, Any] = field(hash=False)
+    text: str = ""
+
+    @property
+    def as_text(self) -> str:
+        return self.text or name_of_file(self.fields)
+
+
+Part = str | PromptPicture | SentPart
 # Called with the person whose share of the threads it uses, and the keys of pictures.
 Load = Callable[[Hashable, Collection[str]], Awaitable[Mapping[str, bytes]]]
 
@@ -79,13 +96,21 @@ def pictures_of(message: PromptMessage) -> Iterator[PromptPicture]:
             yield part
 
 
+def files_of(message: PromptMessage) -> Iterator[PromptPicture | SentPart]:
+    """Yield the pictures, and what else is no text."""
+    for part in message.get("parts", ()):
+        if isinstance(part, PromptPicture) or (isinstance(part, SentPart) and not part.text):
+            yield part
+
+
 def has_pictures(messages: list[PromptMessage]) -> bool:
-    return any("parts" in message for message in messages)
+    return any(True for message in messages for _ in pictures_of(message))
 
 
-def has_addresses(messages: list[PromptMessage]) -> bool:
-    """Return True if the server of the model has to fetch a picture."""
-    return any(picture.url and not picture.size for message in messages for picture in pictures_of(message))
+def need_their_server(messages: list[PromptMessage]) -> bool:
+    """Return True if the model's server has to fetch a picture, or gets a file that is not read here."""
+    files = (file for message in messages for file in files_of(message))
+    return any(isinstance(file, SentPart) or (file.url and not file.size) for file in files)
 
 
 def admit(messages: list[PromptMessage], model: LlmModel) -> list[PromptMessage]:
@@ -119,7 +144,7 @@ def _admit(message: PromptMessage, budget: _Budget) -> PromptMessage:
     if "parts" not in message:
         return message
     parts = [
-        part if isinstance(part, str) or budget.admits(part) else part.as_text
+        part if not isinstance(part, PromptPicture) or budget.admits(part) else part.as_text
         for part in reversed(message["parts"])
     ]
     return _replaced(message, parts[::-1])
@@ -130,31 +155,41 @@ def _replaced(message: PromptMessage, parts: list[Part]) -> PromptMessage:
     return message_of(message["role"], parts) | other
 
 
-async def with_data(messages: list[PromptMessage], load: Load, person: Hashable) -> list[PromptMessage]:
+async def with_data(
+    messages: list[PromptMessage], load: Load, person: Hashable, model: LlmModel
+) -> list[PromptMessage]:
     """Return the messages in OpenAI's shape, with the bytes of their pictures as data URLs.
 
     A picture whose bytes are gone becomes a line of text. `person`: see `Load`.
     """
     keys = {each.key for message in messages for each in pictures_of(message) if each.key}
     found = await load(person, keys) if keys else {}
-    return await asyncio.to_thread(lambda: [_openai_message(message, found) for message in messages])
+    return await asyncio.to_thread(
+        lambda: [_openai_message(each, found, model.takes_all) for each in messages]
+    )
 
 
-def _openai_message(message: PromptMessage, found: Mapping[str, bytes]) -> PromptMessage:
+def _openai_message(message: PromptMessage, found: Mapping[str, bytes], takes_all: bool) -> PromptMessage:
     if "parts" not in message:
         return message
     other = {name: value for name, value in message.items() if name != "parts"}
-    return other | {"content": [_openai_part(part, found) for part in message["parts"]]}
+    if not (takes_all or any(pictures_of(message))):
+        return other
+    return other | {"content": [_openai_part(part, found, takes_all) for part in message["parts"]]}
 
 
-def _openai_part(part: Part, found: Mapping[str, bytes]) -> dict[str, Any]:
+def _openai_part(part: Part, found: Mapping[str, bytes], takes_all: bool) -> dict[str, Any]:
+    if isinstance(part, SentPart) and takes_all:
+        return dict(part.fields)
     if isinstance(part, PromptPicture):
         url = part.url or (_data_url(part.media_type, found[part.key]) if part.key in found else "")
         if url:
-            shown = {"url": url, "detail": part.detail} if part.detail else {"url": url}
-            return {"type": "image_url", "image_url": shown}
-        part = part.as_text
-    return {"type": "text", "text": part}
+            return {
+                "type": "image_url",
+                **part.more,
+                "image_url": {"url": url, **part.more.get("image_url", {})},
+            }
+    return {"type": "text", "text": part if isinstance(part, str) else part.as_text}
 
 
 def _data_url(media_type: str, data: bytes) -> str:

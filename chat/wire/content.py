@@ -82,7 +82,7 @@ def thought_of(value: object, depth: int = 0) -> str:
     return ""
 
 
-def name_of_file(part: _Object) -> str:
+def name_of_file(part: Mapping[str, Any]) -> str:
     """Return a picture or file of a reply as text: its kind, and its address if that is one of the web."""
     kind = next((name for name in _FILE_TYPES if name in part["type"]), "file")
     values = [part.get(name) for name in (f"{kind}_url", kind, "url")]

@@ -189,10 +189,6 @@ def test_what_is_asked_for_is_not_cut(text: str, wanted: int | None, limit: int)
          "messages[0].tool_calls[0].function.name", "missing_required_parameter"),
         ({"messages": [{"role": "assistant", "content": "x", "function_call": {"name": "f"}}]},
          "messages[0].function_call", "unsupported_parameter"),
-        ({"messages": [{"role": "user", "content": "x", "images": ["aGk="]}]},
-         "messages[0].images", "unsupported_parameter"),
-        ({"messages": [{"role": "assistant", "content": "x", "audio": {"id": "a"}}]},
-         "messages[0].audio", "unsupported_parameter"),
         ({"x" * 5_000: 1, "min_p": None}, None, "unknown_parameter"),
     ],
 )  # fmt: skip
@@ -222,11 +218,12 @@ def test_other_formats_of_replies_are_their_server_s() -> None:
         ("user", "weird", 1), ("user", "cache_breakpoint", True), ("system", "priority", "high"),
         ("assistant", "tool_plan", "First…"), ("assistant", "weight", 1), ("assistant", "partial", True),
         ("assistant", "prefix", True), ("tool", "is_error", True), ("tool", "tool_name", "f"),
-        ("user", "x" * 90, {"a": 1}),
+        ("user", "x" * 90, {"a": 1}), ("user", "images", ["aGk="]), ("assistant", "audio", {"id": "a"}),
     ],
 )  # fmt: skip
 def test_a_message_s_field_is_passed_on_or_refused(role: str, name: str, value: Any) -> None:
-    sent = [*QUESTION["messages"], {"role": role, "content": "x", "tool_call_id": "c", name: value}]
+    call = {"tool_call_id": "c"} if role == "tool" else {}
+    sent = [*QUESTION["messages"], {"role": role, "content": "x", name: value, **call}]
     for model in OPEN:
         assert history.for_openai(read(model, messages=sent).messages, reasoning=False)[1][name] == value
     for model in CLOSED:
@@ -414,7 +411,8 @@ def test_other_data_urls() -> None:
 
 @pytest.mark.parametrize("detail", ["auto", "low", "high"])
 def test_the_detail_of_a_picture_is_passed_on(detail: str) -> None:
-    assert picture("data:image/jpeg;base64," + JPEG, detail=detail).detail == detail
+    found = picture("data:image/jpeg;base64," + JPEG, detail=detail)
+    assert found.more == {"image_url": {"detail": detail}}
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_turns_with_pictures_are_dropped_from_a_full_window() -> None:
 async def test_bytes_are_read_when_the_request_is_sent() -> None:
     gone = replace(CAT, key="gone")
     inline = PromptPicture("image/gif", 3, url="data:image/gif;base64,R0lG")
-    (message,) = await with_data([message_of("user", ["Well?", CAT, gone, inline])], load, "alice")
+    (message,) = await with_data([message_of("user", ["Well?", CAT, gone, inline])], load, "alice", SEEING)
     assert message == {
         "role": "user",
         "content": [
@@ -230,6 +230,6 @@ async def test_pictures_are_encoded_off_the_event_loop() -> None:
             await asyncio.sleep(0)
 
     ticking = asyncio.create_task(tick())
-    await with_data([message_of("user", [CAT])], load, "alice")
+    await with_data([message_of("user", [CAT])], load, "alice", SEEING)
     ticking.cancel()
     assert len(seen) > 1

@@ -68,8 +68,10 @@ class RoutedRequest:
         for model in self.fallbacks:
             if shows_pictures and not model.vision:
                 continue  # it would answer a question about pictures without having seen them
-            if model.host is not self.request.model.host and pictures.has_addresses(self.request.messages):
-                continue  # its server may fetch none
+            if model.host is not self.request.model.host and pictures.need_their_server(
+                self.request.messages
+            ):
+                continue  # its server may not fetch or read them
             try:
                 fit = token_budget.fit(self.request.messages, model, self.request.max_tokens)
             except UpstreamError:

@@ -355,6 +355,41 @@ def test_lines_of_a_page_turned_by_mistake(rotation: int) -> None:
     assert text(*made, entries=f"/Rotate {rotation}").split("\n") == [*lines, *wanted]
 
 
+GROUPS = [b"<< /Type /OCG /Name (A) >>", b"<< /Type /OCG /Name (B) >>"]
+MEMBER = b"<< /Type /OCMD /OCGs [20 0 R 21 0 R] /P /AllOn >>"
+
+
+@pytest.mark.parametrize(
+    ("state", "layer", "wanted"),
+    [
+        ("/OFF [21 0 R]", b"", "on\noff\nout"),
+        ("/OFF [21 0 R]", b"/OC /B BDC %s EMC", "on\nout"),
+        ("/OFF [20 0 R]", b"/OC /B BDC %s EMC", "off\nout"),
+        ("/BaseState /OFF /ON [20 0 R]", b"/OC /B BDC %s EMC", "on\nout"),
+        ("/OFF [21 0 R]", b"/OC /C BDC %s EMC", "on\nout"),
+        ("", b"/OC /B BDC 1 1 1 rg %s 0 0 0 rg EMC", "on\noff\nout"),
+        ("/OFF [21 0 R]", b"/OC /B BDC 3 Tr %s 0 Tr EMC", "on\noff\nout"),
+        ("/OFF [21 0 R]", b"/OC /B BDC 1 0 0 1 0 2000 cm %s 1 0 0 1 0 -2000 cm EMC", "on\noff\nout"),
+        ("/OFF [21 0 R]", b"/OC /B BDC /Span <</MCID 0>> BDC %s EMC EMC", "on\nout"),
+    ],
+)
+def test_text_of_hidden_layers_is_left_out(state: str, layer: bytes, wanted: str) -> None:
+    own = drawn([(50, 650, "off")])
+    content = b"/OC /A BDC %s EMC " % drawn([(50, 700, "on")]) + (layer % own if layer else own)
+    catalog = f"/OCProperties << /OCGs [20 0 R 21 0 R] /D << {state} >> >>"
+    made = pages([(content + b" " + drawn([(50, 600, "out")]), ())], more=[*GROUPS, MEMBER], catalog=catalog)
+    named = b"/Properties << /A 20 0 R /B 21 0 R /C 22 0 R >> /XObject"
+    assert texts(made.replace(b"/XObject", named)) == [wanted]
+
+
+def test_text_of_hidden_layers_is_left_out_in_the_child() -> None:
+    content = b"/OC /B BDC %s EMC %s" % (drawn([(50, 700, "off")]), drawn([(50, 600, "out")]))
+    catalog = "/OCProperties << /OCGs [20 0 R 21 0 R] /D << /OFF [21 0 R] >> >>"
+    made = pages([(content, ())], more=GROUPS, catalog=catalog)
+    named = made.replace(b"/XObject", b"/Properties << /B 21 0 R >> /XObject")
+    assert extracted(named, "a.pdf").pages == ("out",)
+
+
 def test_invisible_text_of_a_scan_is_kept() -> None:
     (found,) = texts(pages([(WHOLE_PAGE + b"3 Tr " + drawn([(50, 700, "Recognized words of a scan")]), ())]))
     assert found == f"Recognized words of a scan\n\n{PICTURE_BESIDE}"

@@ -5,6 +5,7 @@ from typing import Any
 
 from .page_notes import PICTURE_BESIDE, PICTURES_ONLY
 from .pdf_annotations import Annotations, attached_files
+from .pdf_layers import leave_out_hidden
 from .pdf_order import reading_order
 from .pdf_text import PageText
 from .pdf_xfa import xfa_text
@@ -44,6 +45,7 @@ def pdf_page(document: Any, number: int) -> str:
 
     try:
         page = document[number]
+        leave_out_hidden(document, number, page)
         handle, text = _upright(page)
     except pypdfium2.PdfiumError:
         return ""

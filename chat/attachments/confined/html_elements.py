@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from .html_lists import list_items
 from .html_tables import table_text
-from .html_visibility import is_hidden, tag_of
+from .html_visibility import is_hidden, is_struck, tag_of
 from .html_whitespace import EDGE, collapsed, joined, kept, prefixed, restored, tidy
 from .mathml import between_dollars, equation
 
@@ -27,7 +27,6 @@ SCRIPTS = {
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
 OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w")  # of an exponent or an index, in contrast to “st”
 KEEPING = re.compile(r"(?:^|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
-STRUCK = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:[^;]*\bline-through", re.IGNORECASE)
 UNWRITTEN = re.compile(r"[\t\r\n]")  # of an address, as https://url.spec.whatwg.org/ has it
 NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)
 CONTACT = re.compile(r"(?:mailto|tel|sms):([^?]*)", re.IGNORECASE)
@@ -59,8 +58,7 @@ class Body:
         if tag in ELEMENTS:
             return ELEMENTS[tag](self, node)
         edge = "" if not tag or INLINE.fullmatch(tag) else "\n\n" if PARAGRAPHS.fullmatch(tag) else EDGE
-        is_struck = STRUCK.search(node.attributes.get("style") or "")
-        return f"{edge}{self._del(node) if is_struck else self.inside(node)}{edge}"
+        return f"{edge}{self.inside(node)}{edge}"
 
     def inside(self, node: Any) -> str:
         """Return the text of the node's children."""
@@ -70,7 +68,8 @@ class Body:
         self._depth += 1
         self._is_kept |= bool(KEEPING.search(node.attributes.get("style") or ""))
         try:
-            return "".join(map(self.text_of, node.iter(include_text=True)))
+            text = "".join(map(self.text_of, node.iter(include_text=True)))
+            return struck(text) if is_struck(node) else text
         finally:
             self._depth, self._is_kept = before
 
@@ -194,10 +193,7 @@ class Body:
         return script(joined(self.inside(node)), *SCRIPTS[node.tag])
 
     def _del(self, node: Any) -> str:
-        text = self.inside(node)
-        struck = text.strip(" ")
-        is_marked = struck and not re.search(f"[\n{EDGE}]|^~~", struck)
-        return text.replace(struck, f"~~{struck}~~") if is_marked else text
+        return struck(self.inside(node))
 
     def _q(self, node: Any) -> str:
         return f"“{self.inside(node).strip(' ')}”"
@@ -264,6 +260,12 @@ def with_address(text: str, address: str) -> str:
     if not address or SCHEME.sub("", address).rstrip("/") == SCHEME.sub("", words.strip()).rstrip("/"):
         return text
     return f"{words} ({address}){text[len(words) :]}" if words.strip() else text
+
+
+def struck(text: str) -> str:
+    words = text.strip(" ")
+    is_marked = words and not re.search(f"[\n{EDGE}]|^~~", words)
+    return text.replace(words, f"~~{words}~~") if is_marked else text
 
 
 def picture(description: str) -> str:

@@ -1,4 +1,4 @@
-"""The elements of a web page that a browser does not show."""
+"""The elements of a web page that a browser does not show, or shows with a line through them."""
 
 import re
 from itertools import islice
@@ -21,12 +21,17 @@ COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 AT_RULE = re.compile(r"@[^{};]*+(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 RULE = re.compile(r"([^{};]++)\{([^{}]*+)\}")
 SHOWING = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
+DECORATION = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:", re.IGNORECASE)
+STRUCK = re.compile(r"(?:^|[;{\s])text-decoration(?:-line)?\s*:[^;}]*\bline-through", re.IGNORECASE)
+STRUCK_ATTRIBUTE = "data-struck"
+# By attribute: the declarations that decide, and those that set it.
+ATTRIBUTES = {"hidden": (SHOWING, HIDING), STRUCK_ATTRIBUTE: (DECORATION, STRUCK)}
 MAX_RULES = 200
 TEX = 'script[type^="math/tex"]'
 
 
-def mark_hidden(tree: Any) -> None:
-    """Give the elements that a style sheet inside the page hides the attribute `hidden`.
+def apply_styles(tree: Any) -> None:
+    """Give the elements that a style sheet inside the page hides or strikes out an attribute that says so.
 
     Of several rules the last one counts. Those for some media are left aside; the parser finds no element
     in a state (`:hover`), but those in an order and what is checked.
@@ -34,23 +39,33 @@ def mark_hidden(tree: Any) -> None:
     if tree.css_first(TEX):  # MathJax 2 has written what its scripts say
         for each in tree.css('[class^="MathJax"]'):
             each.attrs["hidden"] = ""
-    sheets = (each.text() for each in tree.css("style") if each.parent.tag != "noscript")
+    sheets = [each.text() for each in tree.css("style") if each.parent.tag != "noscript"]
+    told = [SHOWING, DECORATION] if any(map(STRUCK.search, sheets)) else [SHOWING]  # few pages strike out
     rules = (rule for sheet in sheets for rule in RULE.finditer(AT_RULE.sub("", COMMENT.sub("", sheet))))
-    for rule in islice((rule for rule in rules if SHOWING.search(rule[2])), MAX_RULES):
+    for rule in islice((rule for rule in rules if any(each.search(rule[2]) for each in told)), MAX_RULES):
         try:
             found = tree.css(rule[1].strip())
         except Exception:  # noqa: S112 (a selector that the parser does not know)
             continue
         for each in found:
-            if HIDING.search(rule[2]):
-                each.attrs["hidden"] = ""
-            elif "hidden" in each.attributes:
-                del each.attrs["hidden"]
+            for name, (decides, is_so) in ATTRIBUTES.items():
+                if decides.search(rule[2]) and is_so.search(rule[2]):
+                    each.attrs[name] = ""
+                elif decides.search(rule[2]) and name in each.attributes:
+                    del each.attrs[name]
 
 
 def tag_of(node: Any) -> str:
     """Return the name of an element, or "-text", "-comment" and the like; "" of `<?instructions?>`."""
     return node.tag or ""
+
+
+def is_struck(node: Any) -> bool:
+    """Return True for text with a line through it, by a style of the element or of the page."""
+    style = node.attributes.get("style") or ""
+    return bool(STRUCK.search(style)) or (
+        STRUCK_ATTRIBUTE in node.attributes and not DECORATION.search(style)
+    )
 
 
 def is_hidden(node: Any) -> bool:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from .html_elements import Body, Frames
-from .html_visibility import mark_hidden
+from .html_visibility import apply_styles
 from .html_whitespace import joined, restored
 
 XHTML = re.compile(r"\s*<\?xml\b|<html\b[^>]{0,500}\bxmlns\s*=", re.IGNORECASE)
@@ -40,7 +40,7 @@ def parsed(text: str) -> Any:
     if XHTML.search(text[:2_048]):
         text = CDATA.sub(_escaped, EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
     tree = LexborHTMLParser(SHADOW.sub("<div", text))
-    mark_hidden(tree)
+    apply_styles(tree)
     return tree
 
 

@@ -1,4 +1,4 @@
-"""The README's first steps, typed into a fresh copy; the packages are those that are installed already."""
+"""The first steps of the documentation, typed into a fresh copy; the packages are those installed already."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 from tests.fake_cloudflare.server import TOKEN, Fake
 from tests.support.databases import ROOT
-from tests.support.readme import settings
+from tests.support.documentation import settings
 from tests.support.server import free_port
 
 FOLDERS = ("chat", "chatsite", "static", "templates")

@@ -1,7 +1,8 @@
-"""The README: its commands work, and its pictures and links exist."""
+"""The documentation: the commands work, and the pictures, links, files and settings exist."""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,27 +17,24 @@ from PIL import Image
 
 from tests.conftest import missing
 from tests.support.databases import ROOT
+from tests.support.documentation import PAGES, fences, prose, settings
 from tests.support.manage import READ_BY_THE_SITE
-from tests.support.readme import FENCE, README, SETTING, fences, settings
 from tests.tools.images import DRAWN, MADE
 
+TRANSLATION = "README.md"
 IMAGES = ROOT / "deploy" / "images"
 KB = 1000
 STILL, MOVING = 150 * KB, 600 * KB
-DEFAULT_MODEL = "local/smollm2-135m"  # looks like a file
+NO_FILES = {"local/smollm2-135m", "DATA_DIR/workers", "application/octet-stream"}  # they look like some
 SVG = "{http://www.w3.org/2000/svg}"
 
-PROSE = FENCE.sub("", README)
-INLINE = re.findall(r"`([^`\n]+)`", PROSE)
-FILES = {each for each in INLINE if re.fullmatch(r"\.?[\w-]+(/[\w-]+|\.\w+)", each)}
-COMMANDS = {each for each in INLINE if each.startswith("make ")}
+INLINE = {(page, each) for page in PAGES for each in re.findall(r"`([^`\n]+)`", prose(page))}
+FILES = {(page, each) for page, each in INLINE if re.fullmatch(r"\.?[\w-]+(/[\w-]+|\.\w+)", each)}
+COMMANDS = {each for _, each in INLINE if each.startswith("make ")}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)]+)\)")
+LINKS = sorted({(page, to) for page in PAGES for mark, _, to in LINK.findall(prose(page)) if not mark})
 
-
-BACKUP = [
-    lines for lines in fences() if lines[0].startswith("curl ")
-]  # tests/api/test_conversations.py types it
-TRANSLATING = [lines for lines in fences() if any("messages" in line for line in lines)]
+TRANSLATING = [lines for lines in fences(TRANSLATION) if any("messages" in line for line in lines)]
 # Which languages there are, and what the page is called that asks who it is.
 ASK = (
     *(".venv/bin/python", "manage.py", "shell", "-v0", "-c"),
@@ -65,16 +63,13 @@ class Pictures(HTMLParser):
             self._sources.clear()
 
 
-PICTURES = Pictures(PROSE).found
+PICTURES = [(page, *found) for page in PAGES for found in Pictures(prose(page)).found]
 
 
-def test_each_block_is_a_command_or_an_env_file() -> None:
-    """test_start.py types `make run`; what runs this very test is `make test`; the others are typed below."""
-    blocks = [lines for lines in fences() if not all(map(SETTING.fullmatch, lines))]
-    assert [lines for lines in blocks if lines not in (*TRANSLATING, *BACKUP)] == [
-        ["make run"],
-        ["make test"],
-    ]
+def test_the_readme_has_two_commands() -> None:
+    """test_start.py types `make run`; what runs this very test is `make test`."""
+    blocks = [lines for lines in fences("README.md") if lines not in TRANSLATING]
+    assert [lines for lines in blocks if not lines[0].startswith("curl ")] == [["make run"], ["make test"]]
     assert len(TRANSLATING) == 2
 
 
@@ -104,7 +99,7 @@ def test_another_language_is_made_as_it_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_make_knows_every_target(command: str) -> None:
-    done = subprocess.run([*command.split(), "--dry-run"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([*shlex.split(command), "--dry-run"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert ".venv/bin/" in done.stdout  # a target without a rule does nothing, and says so
 
@@ -114,37 +109,39 @@ def test_the_example_of_an_env_file_has_settings_that_exist() -> None:
     assert set(settings()) <= READ_BY_THE_SITE
 
 
-@pytest.mark.parametrize("path", sorted(FILES))
-def test_every_file_that_is_named_is_there(path: str) -> None:
-    assert (ROOT / path).exists() or path == DEFAULT_MODEL
+@pytest.mark.parametrize(("page", "path"), sorted(FILES))
+def test_every_file_that_is_named_is_there(page: str, path: str) -> None:
+    folders = (ROOT, (ROOT / page).parent)
+    found = any((folder / path).exists() for folder in folders) or path in NO_FILES
+    assert found or any(any((ROOT / folder).rglob(path)) for folder in ("chat", "deploy"))
 
 
-def anchors() -> set[str]:
+def anchors(page: str) -> set[str]:
     """The headings as GitHub names them."""
-    titles = re.findall(r"^#+ (.+)$", PROSE, re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("address", sorted({to for mark, _, to in LINK.findall(PROSE) if not mark}))
-def test_every_link_leads_somewhere(address: str) -> None:
+@pytest.mark.parametrize(("page", "address"), LINKS)
+def test_every_link_leads_somewhere(page: str, address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme:
         assert parts.scheme == "https"
-    elif parts.path:
-        assert (ROOT / parts.path).is_file()
-    else:
-        assert parts.fragment in anchors()
+        return
+    path = ((ROOT / page).parent / parts.path).resolve() if parts.path else ROOT / page
+    assert path.is_file()
+    assert not parts.fragment or parts.fragment in anchors(str(path.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize(("path", "text"), sorted(set(PICTURES)))
-def test_every_picture_says_what_it_shows(path: str, text: str | None) -> None:
+@pytest.mark.parametrize(("page", "path", "text"), sorted(set(PICTURES)))
+def test_every_picture_says_what_it_shows(page: str, path: str, text: str | None) -> None:
     assert len((text or "").split()) > 5
-    assert (ROOT / path).is_file()
+    assert ((ROOT / page).parent / path).is_file()
 
 
 def test_the_pictures_are_those_that_are_made() -> None:
-    shown = {path for path, _ in PICTURES}
-    assert shown == {f"deploy/images/{name}" for name in (*MADE, *DRAWN)}
+    shown = {((ROOT / page).parent / path).resolve() for page, path, _ in PICTURES}
+    assert shown == {IMAGES / name for name in (*MADE, *DRAWN)}
     assert {path.name for path in IMAGES.iterdir()} == {*MADE, *DRAWN}
 
 

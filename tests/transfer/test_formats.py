@@ -3,7 +3,10 @@
 import json
 import time
 import tracemalloc
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,7 @@ from chat.transfer.formats.drafts import Draft, Drafts
 from chat.transfer.imported import TEXTLESS_QUESTION
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import MAX_IMPORTED_MESSAGES, ImportedConversation
-from tests.transfer import samples
+from tests.transfer import samples, turns
 from tests.transfer.samples import BEGUN, ChatFile
 
 
@@ -260,6 +263,28 @@ def test_quoted_reasoning_takes_linear_time() -> None:
     began = time.thread_time()
     assert details_read(many)[0] == ""
     assert time.thread_time() - began < 2
+
+
+A = "a" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (turns.open_webui, '<details type="reasoning">' + "\n" * 100_000 + "x</details>"),
+        (turns.open_webui, '<details type="tool_calls">' + "\n" * 100_000 + "x</details>"),
+        (turns.open_webui, f'<details type="code_interpreter" {A}>x</details>'),
+        (partial(turns.claude, "Well?"), "<antArtifact " + 'identifier="x ' * 30_000),
+        (partial(turns.claude, "Well?"), f'<antArtifact {A} identifier="x">Kettle</antArtifact>'),
+        (turns.librechat, f":::artifact{{{A}}}\n:::"),
+        (turns.librechat, "\ue200" * 100_000),
+        (turns.librechat, "\\ue200" * 100_000),
+    ],
+)
+def test_a_text_takes_linear_time(read: Callable[[str], Any], text: str) -> None:
+    began = time.thread_time()
+    read(text)
+    assert time.thread_time() - began < 1
 
 
 def test_thoughts_above_many_replies_count_for_each() -> None:

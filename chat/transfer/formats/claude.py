@@ -27,11 +27,10 @@ CODE_TYPE = "application/vnd.ant.code"
 MARKDOWN_TYPE = "text/markdown"
 # Older exports have artifacts and reasoning as elements in the text, and a sentence where a tool was called.
 ELEMENT = re.compile(
-    r'<antArtifact\s(?P<about>[^<>]*\bidentifier="[^<>]*)>(?P<artifact>.*?)(?:</antArtifact>|\Z)'
+    r'<antArtifact\s(?=[^<>]*\bidentifier=")(?P<about>[^<>]*)>(?P<artifact>.*?)(?:</antArtifact>|\Z)'
     r"|<antThinking>(?P<thought>(?:[^<]|<(?!/?antThinking>))*)</antThinking>",
     re.DOTALL,
 )
-ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 PLACEHOLDER = re.compile(r"```\s*This block is not supported on your current device yet\.\s*```")
 UNSEEN = ("token_budget", "flag")  # blocks that show nothing
 
@@ -129,7 +128,10 @@ class _Blocks:
             if element["about"] is None:
                 self._draft.think(element["thought"].strip())
                 continue
-            about = {**dict(ATTRIBUTE.findall(element["about"])), "content": element["artifact"].strip("\n")}
+            about = {
+                **dict(details.ATTRIBUTE.findall(element["about"])),
+                "content": element["artifact"].strip("\n"),
+            }
             self.artifact(about | {"id": about["identifier"]})
         self._draft.add(text[done:] if not done else text[done:].strip("\n"))
         for citation in foreign.records(block.get("citations")):

@@ -57,14 +57,14 @@ def _end(content: str, start: int) -> int:
 
 
 def _reasoning(draft: Draft, attributes: dict[str, str], body: str) -> None:
-    lines = html.unescape(SUMMARY.sub("", body, count=1)).strip().splitlines()
+    lines = html.unescape(_content(body)).strip().splitlines()
     draft.think("\n".join(line.removeprefix(">").removeprefix(" ") for line in lines))
 
 
 def _call(draft: Draft, attributes: dict[str, str], body: str) -> None:
     name = attributes.get("name", "")
     draft.call(name, foreign.parsed(foreign.parsed(attributes.get("arguments", ""))))
-    result = attributes.get("result", "") or html.unescape(SUMMARY.sub("", body, count=1)).strip()
+    result = attributes.get("result", "") or html.unescape(_content(body)).strip()
     draft.result(name, foreign.written(foreign.parsed(result)))
     files = foreign.parsed(attributes.get("files", ""))
     for file in files if isinstance(files, list) else ():
@@ -73,15 +73,20 @@ def _call(draft: Draft, attributes: dict[str, str], body: str) -> None:
 
 
 def _interpreted(draft: Draft, attributes: dict[str, str], body: str) -> None:
-    draft.add(SUMMARY.sub("", body, count=1).strip("\n"))
+    draft.add(_content(body).strip("\n"))
     draft.code("", printed(attributes.get("output", "")))
+
+
+def _content(body: str) -> str:
+    summary = SUMMARY.match(body)
+    return body[summary.end() :] if summary else body
 
 
 def _other(draft: Draft, attributes: dict[str, str], body: str) -> None:
     """Keep the content of an element of an unknown type, under its summary."""
     summary = SUMMARY.match(body)
     draft.add(f"**{html.unescape(summary[1])}**" if summary and summary[1].strip() else "")
-    draft.add(html.unescape(body[summary.end() if summary else 0 :]).strip("\n"))
+    draft.add(html.unescape(_content(body)).strip("\n"))
 
 
 def printed(output: Any) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 OPENING = re.compile(r" {0,3}(:{3,})\s*([A-Za-z][\w-]*)(?:\[([^\]\n]{0,500})\])?(?:\{([^\n]*)\})?\s*$")
 CLOSING = re.compile(r" {0,3}(:{3,})\s*$")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)$")
-ATTRIBUTE = re.compile(r"([\w-]+)\s{0,3}=\s{0,3}(?:[\"“”]((?:\\.|[^\"“”\\])*)[\"“”]|([^\s\"“”}]+))")
+ATTRIBUTE = re.compile(r"([\w-]{1,60})\s{0,3}=\s{0,3}(?:[\"“”]((?:\\.|[^\"“”\\])*)[\"“”]|([^\s\"“”}]+))")
 
 
 MAX_LOOKED_LINES = 300_000  # for the ends of directives, in one text

@@ -26,7 +26,7 @@ RATING_OF_NAME = {"thumbsUp": True, "thumbsDown": False}
 # Marks of citations: characters for private use, or their escapes as text. Several can stand in one group.
 PRIVATE = r"(?:\\ue20[0-46]|[\ue200-\ue204\ue206])"
 CITATION = re.compile(
-    rf"(?P<space>[ ]?){PRIVATE}+turn(?P<turn>[0-9]{{1,6}})(?P<kind>search|image|news|video|ref|file)"
+    rf"[ ]?{PRIVATE}{{1,10}}turn(?P<turn>[0-9]{{1,6}})(?P<kind>search|image|news|video|ref|file)"
     rf"(?P<place>[0-9]{{1,6}})(?={PRIVATE}|\b)|{PRIVATE}"
 )
 # Where the sources of each kind of citation are, in the attachment that a search leaves.

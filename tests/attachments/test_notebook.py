@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from typing import Any
 
 import pytest
@@ -148,3 +149,11 @@ def test_notebooks_of_other_shapes_are_read(seed: int) -> None:
     for value in chance.sample(['"python"', '["a"]', '"x"', '"z"', '"code"', "[]", '"display_data"'], 3):
         text = text.replace(value, chance.choice(strange))
     assert isinstance(notebook_text(text), str)
+
+
+@pytest.mark.parametrize("text", ["x" * 200_000, "\r" * 200_000, "x\b" * 100_000])
+def test_a_long_line_of_output_takes_linear_time(text: str) -> None:
+    written = notebook(code("x", {"output_type": "stream", "text": text}))
+    began = time.thread_time()
+    notebook_text(written)
+    assert time.thread_time() - began < 1

@@ -1,4 +1,4 @@
-"""The JSON format of an exported conversation, which README.md and conversation.schema.json describe.
+"""The JSON format of an exported conversation, which docs/api.md and conversation.schema.json describe.
 
 Fields that are added later are optional, so that older files stay valid. An incompatible change increases the
 version.

@@ -1,4 +1,4 @@
-"""Names in this chat's own files, which the exports write and an import reads. README.md describes them."""
+"""Names in this chat's own files, which the exports write and an import reads. docs/api.md describes them."""
 
 import re
 from datetime import UTC, datetime

@@ -92,7 +92,7 @@ def test_the_job_of_the_readme_makes_a_backup(
 ) -> None:
     if shutil.which("curl") is None:
         missing("curl", "install the package curl")
-    [command] = [lines[0] for lines in fences("README.md") if lines[0].startswith("curl ")]
+    [command] = [lines[0] for lines in fences("docs/api.md") if lines[0].startswith("curl ")]
     (tmp_path / "key.txt").write_text(f"Authorization: Bearer {backup.key}\n")
     typed = command.replace("http://localhost:8000", server.url).split()
     subprocess.run(typed, cwd=tmp_path, check=True)

@@ -125,6 +125,10 @@ TABLES = [
         "<table><thead><tr><th>a<th>b</thead><tbody><tr><td><p>1</p><p>2</p><td></tbody></table>",
         "| a | b |\n| --- | --- |\n| 1 2 | |",
     ),
+    (
+        "<table><tfoot><tr><td>f<td>3<tbody><tr><td>b<td>2<thead><tr><th>h<th>1</table>",
+        "| h | 1 |\n| --- | --- |\n| b | 2 |\n| f | 3 |",
+    ),
     ("<table role=presentation><tr><td>a<td>b</table>", "a\n\nb"),
     ("<table><tr><td><table><tr><td>a<td>b</table><td>c</table>", "| a | b |\n| --- | --- |\n\nc"),
     ("<table><tr><td><pre>1\n2</pre><td><pre>x\ny</pre></table>", "```\n1\n2\n```\n\n```\nx\ny\n```"),

@@ -9,7 +9,7 @@ from .html_whitespace import LINE, joined, tidy
 MAX_SPAN = 100
 MAX_REPEATED_CHARACTERS = 200  # a longer text stands in the first cell of its span alone
 MAX_DATA_LINES = 12  # a cell of more lines is a part of a page
-ROW_GROUPS = ("thead", "tbody", "tfoot")
+ROW_GROUPS = ("thead", "tbody", "tfoot")  # as they are shown, in whatever order they are written
 
 
 def table_text(node: Any, body: Any) -> str:
@@ -37,7 +37,7 @@ def markdown_rows(rows: list[list[str]]) -> Iterator[str]:
 
 
 def _rows(node: Any) -> Iterator[Any]:
-    for each in node.iter():
+    for each in sorted(node.iter(), key=lambda each: {"thead": 0, "tfoot": 2}.get(each.tag, 1)):
         if each.tag == "tr" and not is_hidden(each):
             yield each
         elif each.tag in ROW_GROUPS and not is_hidden(each):

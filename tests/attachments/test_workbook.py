@@ -40,6 +40,10 @@ def line(*cells: str) -> str:
         (c("A1", "1", "b"), "TRUE"),
         (c("A1", "#DIV/0!", "e"), "#DIV/0!"),
         (c("A1", "2026-03-05T00:00:00", "d"), "2026-03-05T00:00:00"),
+        (c("A1", "2026-03-05T08:30:00", "d", style=3), "1106072:30"),
+        (c("A1", "not a date", "d", style=3), "not a date"),
+        ('<c r="A1" t="inlineStr"><is><t>a_x000D_\nb_x005F_x000D_</t></is></c>', "a<br>b_x000D_"),
+        (c("A1", "a_x000D_b", "str", formula="A2"), "a<br>b"),
         (c("A1", "0.1", style=1), "10%"),
         (c("A1", "7", style=2), "00007"),
         (c("A1", "1.34375", style=3), "32:15"),
@@ -57,7 +61,7 @@ def line(*cells: str) -> str:
         (c("A1", "99", "s"), ""),
         (c("A1", "x"), "x"),
     ],
-    ids=range(21),
+    ids=range(25),
 )  # fmt: skip
 def test_a_cell(cell: str, text: str) -> None:
     found = sheet(rows([cell, c("B1", "1")]), formats=("0%", "00000", "[h]:mm"))

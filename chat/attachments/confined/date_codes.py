@@ -45,6 +45,12 @@ def moment(number: float, is_1904: bool) -> datetime:
     return first + timedelta(seconds=round(days * DAY_SECONDS, 3))
 
 
+def date_number(text: str, is_1904: bool) -> float:
+    """Return the serial number of a date in ISO 8601. Raises ValueError."""
+    days = (datetime.fromisoformat(text).replace(tzinfo=None) - FIRST_DAY_1904).total_seconds() / DAY_SECONDS
+    return days if is_1904 else days + (FIRST_DAY_1904 - FIRST_DAY).days
+
+
 def dated(number: float, tokens: Sequence[_Token], is_1904: bool) -> str:
     """Return a serial number as a date, a time or a duration."""
     places = _decimals(tokens)

@@ -117,4 +117,4 @@ def _table(sheet: Sheet, rows: list[int], columns: list[int]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", r"\|").replace("\r\n", "\n").replace("\n", "<br>").replace("_x000D_", "").strip()
+    return text.replace("|", r"\|").replace("\r\n", "\n").replace("\r", "\n").replace("\n", "<br>").strip()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from .date_codes import date_number
 from .drawing_text import body_text
 from .number_codes import BUILT_IN, GENERAL, shown
 from .ooxml import OFF, Package, Relation
@@ -15,6 +16,7 @@ from .sheet_table import NOT_CALCULATED, Sheet, column_number, tables
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 LINK = re.compile(r'\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
 # Where the content of a cell ends up in a formula's text for newer functions.
+ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 NEW_FUNCTION = re.compile(r"_xl(?:fn|ws|udf|pm)\.")
 MAX_CHARACTERS = 8_000_000  # more than may be read of a document
 MAX_CELLS = 2_000_000
@@ -70,7 +72,12 @@ def _texts(package: Package, part: str) -> list[str]:
 def _rich_text(element: Element) -> str:
     """Return a text in one or more runs, without the readings of its ideographs."""
     runs = (each if each.tag == "x-t" else each.find("x-t") for each in element if each.tag in ("x-t", "x-r"))
-    return "".join(run.text or "" for run in runs if run is not None)
+    return _unescaped("".join(run.text or "" for run in runs if run is not None))
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the characters that XML cannot hold, or that look like those (ST_Xstring)."""
+    return ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _formats(package: Package, part: str) -> list[str]:
@@ -153,12 +160,15 @@ def _value(kind: str, value: str, cell: Element, book: _Book) -> str:
         return book.texts[int(value)] if value.isdigit() and int(value) < len(book.texts) else ""
     if kind == "b":
         return {"1": "TRUE", "0": "FALSE"}.get(value, value)
-    if kind != "n" or not value:
-        return value
+    if kind not in ("n", "d") or not value:
+        return _unescaped(value)
     style = cell.get("s", "")
     code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else GENERAL
+    if kind == "d" and code == GENERAL:
+        return value
     try:
-        return shown(float(value), code, book.is_1904).strip()
+        number = float(value) if kind == "n" else date_number(value, book.is_1904)
+        return shown(number, code, book.is_1904).strip()
     except (ArithmeticError, ValueError, IndexError):
         return value
 

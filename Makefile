@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
 
-# What a service needs, see deploy/README.md: the packages, and the code compiled, which the service cannot write.
+# What a service needs, see docs/operating.md: the packages, and the code compiled, which the service cannot write.
 install: $(SERVER)
 	@$(BIN)/python -m compileall -q manage.py chat chatsite
 

@@ -9,7 +9,7 @@ START_SECONDS = 2.0  # for the check at a start; enough for about a gigabyte
 PROGRESS_INSTRUCTIONS = 10_000  # instructions of SQLite's virtual machine between two looks at the clock
 DAMAGE_ADVICE = (
     "Stop every server, keep a copy of the file, and restore the last backup: "
-    "`manage.py restore <backup> --force`. The README says more under “Backup, upgrade and going back”."
+    "`manage.py restore <backup> --force`. docs/operating.md says more under “Backup”."
 )
 
 

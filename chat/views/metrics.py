@@ -13,7 +13,7 @@ from . import access
 async def metrics(request: HttpRequest) -> HttpResponseBase:
     """Show the metrics to who has METRICS_TOKEN. With METRICS_BIND, only that address shows them.
 
-    401, not 404: the address is in the README, and a wrong token has to look different from none set.
+    401, not 404: the address is in the documentation, and a wrong token has to look different from none set.
     """
     if not settings.METRICS_TOKEN or settings.METRICS_BIND:
         raise Http404

@@ -22,6 +22,7 @@ from chatsite.server.limited_request import MAX_BODY_BYTES, TOO_LONG
 from tests.deploy.dockerfile import instructions
 from tests.deploy.fronts import DEPLOY
 from tests.deploy.units import unit
+from tests.support.documentation import FILES, PAGES
 from tests.support.manage import READ_BY_THE_SITE
 
 SECONDS = {"s": 1, "m": 60}
@@ -85,7 +86,7 @@ def test_a_secret_comes_from_a_file(where: str) -> None:
     assert "@" not in given.get("REDIS_URL", "")
 
 
-@pytest.mark.parametrize("path", sorted(path for path in DEPLOY.rglob("*") if path.is_file()), ids=str)
+@pytest.mark.parametrize("path", sorted({*filter(Path.is_file, DEPLOY.rglob("*")), *FILES}), ids=str)
 def test_every_setting_that_is_assigned_in_words_exists(path: Path) -> None:
     if path.suffix in (".svg", ".webp"):
         return
@@ -158,9 +159,7 @@ def test_each_stop_waits_for_the_last_replies() -> None:
 def test_a_release_is_installed_where_the_service_can_read_it() -> None:
     """`ProtectHome` hides a Python in a home, as root's may be; a careful root's umask hides all."""
     assert unit("chat.service")["Service"]["ProtectHome"] == "yes"
-    lines = (
-        (DEPLOY / "README.md").read_text("utf-8").partition("### A release")[2].split("```")[1].splitlines()
-    )
+    lines = PAGES["docs/operating.md"].partition("### A release")[2].split("```")[1].splitlines()
     assert "umask 022" in lines
     assert 'make --directory "$release" PYTHON=/usr/bin/python3 install' in lines
 

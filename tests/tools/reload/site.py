@@ -1,4 +1,4 @@
-"""Two releases in folders of their own, as `deploy/README.md` installs them, and the server."""
+"""Two releases in folders of their own, as `docs/operating.md` installs them, and the server."""
 
 import os
 import shutil

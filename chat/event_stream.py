@@ -1,5 +1,6 @@
 """The HTTP response of an event stream, for pages and for programs."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import Protocol
 
@@ -17,6 +18,7 @@ TAKE_OVER = "chat.take_over"  # in the ASGI scope: takes a stream over, if the s
 class FrameSource(Protocol):
     """The frames of a stream, as bytes, for a server that sends them without a task."""
 
+    __slots__ = ()
     ended: bool  # True: after what was returned so far, nothing follows
 
     def begin(self) -> bytes:
@@ -31,8 +33,23 @@ class FrameSource(Protocol):
     def leave(self) -> None:
         """Release everything. Called once at least, at the end or when the client has gone."""
 
-    def frames(self) -> AsyncGenerator[bytes, None]:
+    async def changed(self) -> None:
+        """Wait until there may be a frame again."""
+        changed = asyncio.get_running_loop().create_future()
+        self.call_on_change(lambda: None if changed.done() else changed.set_result(None))
+        await changed
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
         """Yield all frames, for a server that takes no stream over."""
+        try:
+            yield self.begin()
+            while not self.ended:
+                if frame := self.next_frame():
+                    yield frame
+                elif not self.ended:
+                    await self.changed()
+        finally:
+            self.leave()
 
 
 class EventStreamResponse(StreamingHttpResponse):

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from typing import Protocol
 
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from chat.engine.generation.api_calls import ActiveCall, CallAborted
 from chat.engine.outcome import INTERNAL_ERROR
-from chat.event_stream import SourceResponse
+from chat.event_stream import FrameSource, SourceResponse
 from chat.upstream.errors import UpstreamError
 from chat.wire import sse
 from chat.wire.delta import Delta
@@ -41,8 +41,8 @@ class StreamFormat(Protocol):
         """Return the frame of an error, which ends the stream."""
 
 
-class CallFrames:
-    """The frames of a call, as `FrameSource`. A task reads the call and encodes its deltas."""
+class CallFrames(FrameSource):
+    """The frames of a call. A task reads the call and encodes its deltas."""
 
     def __init__(self, active_call: ActiveCall, encoder: StreamFormat) -> None:
         self.ended = False
@@ -65,7 +65,7 @@ class CallFrames:
         """Wait for the first frame, for HEADERS_SECONDS at most. Raises UpstreamError and CallAborted."""
         with suppress(TimeoutError):
             async with asyncio.timeout(HEADERS_SECONDS):
-                await self._changed()
+                await self.changed()
         if self._refusal:
             raise self._refusal
 
@@ -90,24 +90,6 @@ class CallFrames:
         self._callback = None
         self._pings.cancel()
         self._task.cancel()
-
-    async def frames(self) -> AsyncGenerator[bytes, None]:
-        """Yield all frames, for a server that takes no stream over."""
-        try:
-            yield self.begin()
-            while not self.ended:
-                if frame := self.next_frame():
-                    yield frame
-                elif not self.ended:
-                    await self._changed()
-        finally:
-            self.leave()
-
-    async def _changed(self) -> None:
-        """Wait until there may be a frame."""
-        changed = self._loop.create_future()
-        self.call_on_change(lambda: None if changed.done() else changed.set_result(None))
-        await changed
 
     async def _read(self) -> None:
         encoder, has_begun = self._encoder, False

@@ -1,6 +1,5 @@
 """Each row of Cloudflare's tables of errors, up to the stored run: status, code, sentence, calls."""
 
-import asyncio
 import uuid
 from typing import Any
 
@@ -10,11 +9,11 @@ from django.test import override_settings
 from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.outcome import EMPTY_TEXT, FILTERED_TEXT
-from chat.engine.streaming.feed import PlainFeed
 from chat.models import Message, Run, User
 from chat.turns.commands import SendMessage
 from chat.upstream.errors import ERROR_SENTENCES, SENTENCES_OF_CODES, ErrorKind
 from tests.fake_cloudflare.server import Fake
+from tests.support.waiting import becomes
 from tests.upstream.asking import runs
 from tests.upstream.error_codes import CODES
 
@@ -42,9 +41,7 @@ async def ended(fake: Fake, question: str, **settings: Any) -> Run:
             turn = SendMessage(content=question, client_key=uuid.uuid4())
             opened = await run_in_db(engine.turn_store.store, alice, turn, queued=False)
             state = await engine.launch(opened)
-            async with asyncio.timeout(30):
-                while state.outcome is None:
-                    await PlainFeed.of(state).changed()
+            await becomes(lambda: state.outcome)
             return await run_in_db(Run.objects.select_related("message").get, pk=opened.run.pk)
         finally:
             await engine.drain(0)

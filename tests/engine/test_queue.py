@@ -20,7 +20,7 @@ from chat.wire import sse
 from chat.wire.position import Position
 from tests.engine.in_process import running_engine
 from tests.fake_cloudflare.server import Fake
-from tests.support.waiting import PATIENCE, becomes
+from tests.support.waiting import becomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,9 +40,8 @@ async def launch_run(engine: Engine, user: User, content: str) -> tuple[Run, Run
 
 
 async def ended(state: RunState) -> str:
-    async with asyncio.timeout(PATIENCE):
-        while state.outcome is None:
-            await PlainFeed.of(state).changed()
+    await becomes(lambda: state.outcome)
+    assert state.outcome
     return state.outcome.status
 
 

@@ -36,7 +36,6 @@ class Feed(ABC):
         self.viewers = 0
         self._loop = asyncio.get_running_loop()
         self.last_wake = self._loop.time() - self.interval
-        self._changed = asyncio.Event()
         self.waiting: set[Waiting] = set()  # for the next wake-up, without a task
         self._timer: asyncio.TimerHandle | None = None
 
@@ -113,16 +112,11 @@ class Feed(ABC):
         self.wake()
 
     def wake(self) -> None:
-        """Wake every viewer. Each waits on its own future of the event: cancelling one affects no other."""
+        """Wake every viewer."""
         self.last_wake = self._loop.time()
-        self._changed.set()
-        self._changed.clear()
         woken, self.waiting = self.waiting, set()
         for viewer in woken:
             self._loop.call_soon(viewer.wake, context=NO_REQUEST)
-
-    async def changed(self) -> None:
-        await self._changed.wait()
 
 
 class PlainFeed(Feed):

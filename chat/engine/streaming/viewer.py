@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import random
 import uuid
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext
 
+from chat.event_stream import FrameSource
 from chat.wire import sse
 from chat.wire.position import Position
 
@@ -49,7 +50,7 @@ class Viewers:
                 await asyncio.wait_for(self._last_left.wait(), timeout)
 
 
-class Viewer:
+class Viewer(FrameSource):
     """One open stream: it sends each frame after `position` exactly once.
 
     If the run has ended with less text than `position`, it sends `reset` and everything. There may be
@@ -88,18 +89,6 @@ class Viewer:
         """End the stream because the server shuts down, after telling the client to reconnect."""
         self._closing = True
         self.feed.wake()
-
-    async def frames(self) -> AsyncGenerator[bytes, None]:
-        """Yield all frames, for a server that does not take the stream over (see `EventStreamResponse`)."""
-        try:
-            yield self.begin()
-            while not self.ended:
-                if frame := self.next_frame():
-                    yield frame
-                elif not self.ended:
-                    await self.feed.changed()
-        finally:
-            self.leave()
 
     def begin(self) -> bytes:
         """Join the viewers; return what every stream begins with."""

@@ -32,22 +32,19 @@ def with_own_fields(sent: Object) -> Object:
     Clients of other APIs replay them as parts. Thoughts get the two names that LiteLLM gives them. A call may
     already be in both places, as LangChain keeps it.
     """
-    parts = [part for part in _parts(sent) if part["type"] in REPLY_PART_TYPES]
-    if sent["role"] != "assistant" or not parts:
+    content = sent.get("content")
+    if sent["role"] != "assistant" or not isinstance(content, list):
         return sent
+    parts = [part for part in content if part["type"] in REPLY_PART_TYPES]
     thoughts = [part for part in parts if part["type"] != "tool_use"]
     calls = list(sent.get("tool_calls") or ())
     known = {call.get("id") for call in calls}
     calls += [_call(part) for part in parts if part["type"] == "tool_use" and part.get("id") not in known]
-    found = {
-        "reasoning_content": ""
-        if sent.get("reasoning")
-        else "\n\n".join(filter(None, map(thought_of, thoughts))),
-        "thinking_blocks": [part for part in thoughts if SIGNED_FIELDS & part.keys()],
-    }
-    return {**sent, "tool_calls": calls} | {
-        name: new for name, new in found.items() if new and not sent.get(name)
-    }
+    text = "" if sent.get("reasoning") else "\n\n".join(filter(None, map(thought_of, thoughts)))
+    signed = [part for part in thoughts if SIGNED_FIELDS & part.keys()]
+    found = {"reasoning_content": text, "thinking_blocks": signed}
+    own = {name: value for name, value in found.items() if value and not sent.get(name)}
+    return {**sent, "tool_calls": calls, **own}
 
 
 def _call(part: Object) -> Object:
@@ -58,22 +55,18 @@ def _call(part: Object) -> Object:
 
 def content_of(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Return `content`, the text of a message, and `parts` if these are more than texts."""
-    if not isinstance(sent.get("content"), list):
-        return {"content": sent.get("content") or sent.get("refusal") or ""}
+    sent_parts: Any = sent.get("content")
+    if not isinstance(sent_parts, list):
+        return {"content": sent_parts or sent.get("refusal") or ""}
     is_reply = sent["role"] == "assistant"
     parts = [
         _part(part, f"{where}.content[{index}]", takes_all=takes_all)
-        for index, part in enumerate(_parts(sent))
+        for index, part in enumerate(sent_parts)
         if not (is_reply and part["type"] in REPLY_PART_TYPES)
     ]
     text = "".join(part if isinstance(part, str) else getattr(part, "text", "") for part in parts)
     content = {"content": text or sent.get("refusal") or ""}
     return content if all(isinstance(part, str) for part in parts) else content | {"parts": parts}
-
-
-def _parts(sent: Object) -> list[Object]:
-    content = sent.get("content")
-    return content if isinstance(content, list) else []
 
 
 def _part(sent: Object, where: str, *, takes_all: bool) -> str | PromptPicture | SentDocument | SentPart:
@@ -84,20 +77,17 @@ def _part(sent: Object, where: str, *, takes_all: bool) -> str | PromptPicture |
         raise invalid(NO_FILES, f"{where}.type")
     if kind in PICTURE_PART_TYPES:
         return picture_of(sent, where, takes_all=takes_all)
-    is_document = kind in DOCUMENT_PART_TYPES
-    if is_document and not (takes_all and _is_elsewhere(sent.get("file", sent))):
-        return document_of(sent, where, takes_all=takes_all)
-    if not takes_all or not (is_document or kind in MEDIA_PART_TYPES):
+    if kind in DOCUMENT_PART_TYPES:
+        # A file without its content, by an id or an address, is there for the model's server alone.
+        content = sent.get("file", sent).get("file_data") or ""
+        if data_urls.HEAD.match(content) or not takes_all:
+            return document_of(sent, where, takes_all=takes_all)
+    elif not (takes_all and kind in MEDIA_PART_TYPES):
         raise invalid(NO_CHOICE, f"{where}.type", value=kind)
     for name, address in _addresses(sent, where):
         if address and not data_urls.HEAD.match(address):
             checked_address(address, name[:MAX_QUOTED_CHARS])
     return SentPart({name: value for name, value in sent.items() if value is not None})
-
-
-def _is_elsewhere(file: Object) -> bool:
-    """Return True for a file that only the model's server can get: by an id there, or an address."""
-    return not data_urls.HEAD.match(file.get("file_data") or "")
 
 
 def _addresses(part: Object, where: str) -> Iterator[tuple[str, str]]:

@@ -23,9 +23,8 @@ from chat.models import Attachment
 from chat.upstream.client import Client
 from chat.upstream.pictures import SentPart
 
-from . import data_urls
 from .passed_fields import unknown_fields
-from .picture_parts import NO_BASE64
+from .picture_parts import bytes_of
 from .refusals import Object, invalid
 
 DOCUMENT_PART_TYPES = ("file", "input_file")
@@ -67,10 +66,7 @@ def document_of(part: Object, where: str, *, takes_all: bool) -> SentDocument:
     if named := next((name for name in ("file_id", "file_url") if file.get(name)), ""):
         raise invalid(NOT_STORED, f"{where}.{named}", "unsupported_parameter")
     where = f"{where}.file_data"
-    try:
-        content = data_urls.parse(file.get("file_data") or "")
-    except data_urls.NotBase64 as error:
-        raise invalid(NO_BASE64, where) from error
+    content = bytes_of(file.get("file_data") or "", where)
     if content is None:
         raise invalid(NO_DATA_URL, where)
     return SentDocument(_label(file.get("filename") or "") or DEFAULT_DOCUMENT_NAME, content, more)

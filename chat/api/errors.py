@@ -111,13 +111,8 @@ def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
         )
     if isinstance(error, CallAborted):
         if error.code == REVOKED:
-            return ApiError(
-                401,
-                InvalidApiKey.code,
-                CLOUDFLARE_CODES[InvalidApiKey.code],
-                _("This API key was revoked."),
-                final=True,
-            )
+            code, message = InvalidApiKey.code, _("This API key was revoked.")
+            return ApiError(InvalidApiKey.status, code, CLOUDFLARE_CODES[code], message, final=True)
         message = _("The server is restarting. Try again in a moment.")
         return ApiError(503, error.code, CLOUDFLARE_CODES["draining"], message, 5)
     return _error_of_upstream(error)

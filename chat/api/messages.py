@@ -36,10 +36,9 @@ def messages_of(sent: Object, *, takes_all: bool) -> list[Object]:
         code = "missing_required_parameter" if prompt is None else "invalid_value"
         raise InvalidField(_("Send either “messages” or “prompt”."), "messages", code)
     sent_messages = sent_messages or [{"role": "user", "content": prompt}]
-    messages = []
-    for index, each in enumerate(sent_messages):
-        where = f"messages[{index}]"
-        messages.append(_message(each, where, takes_all=takes_all))
+    messages = [
+        _message(each, f"messages[{index}]", takes_all=takes_all) for index, each in enumerate(sent_messages)
+    ]
     if not any(each["content"].strip() or each.get("tool_calls") or _has_files(each) for each in messages):
         raise invalid(EMPTY, "messages")
     return messages

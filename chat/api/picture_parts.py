@@ -61,16 +61,21 @@ def picture_of(part: Object, where: str, *, takes_all: bool) -> PromptPicture:
         where, given = f"{where}.url", given["url"]
     if shown:
         more["image_url"] = shown
-    try:
-        content = data_urls.parse(given)
-    except data_urls.NotBase64 as error:
-        raise invalid(NO_BASE64, where) from error
+    content = bytes_of(given, where)
     if content is None:
         return PromptPicture("", 0, url=checked_address(given, where), more=more)
     media_type = media_type_of(content)
     if not media_type:
         raise invalid(NO_PICTURE, where)
     return PromptPicture(media_type, len(content), url=data_url(media_type, content), more=more)
+
+
+def bytes_of(url: str, where: str) -> bytes | None:
+    """Return the bytes of a data URL; None if it is another URL. Raises InvalidField."""
+    try:
+        return data_urls.parse(url)
+    except data_urls.NotBase64 as error:
+        raise invalid(NO_BASE64, where) from error
 
 
 def media_type_of(content: bytes) -> str:

@@ -118,12 +118,39 @@ def test_a_field_of_another_role_is_passed_on_or_refused(role: str, name: str, v
         assert sent(model, message | {name: None}) == {"role": role, "content": "x"}
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tools": [{"type": "function", "function": {"name": "f"}, "weird": 1}]},
+        {"tools": [{"type": "function", "function": {"name": "f", "weird": 1}}]},
+        {"response_format": {"type": "json_object", "weird": 1}},
+        {"response_format": {"type": "json_schema", "json_schema": {"schema": {}, "weird": 1}}},
+    ],
+)
+def test_definitions_are_passed_on_as_they_are(fields: dict[str, Any]) -> None:
+    for model in (*OPEN, *CLOSED):
+        assert parse_params({"messages": [ASKED], **fields}, model).parameters == fields
+
+
+@pytest.mark.parametrize(
+    ("more", "function"), [({"weird": 1}, {}), ({}, {"weird": 1}), ({"cache_control": MARK}, {})]
+)
+def test_fields_of_earlier_calls_are_passed_on(more: dict[str, Any], function: dict[str, Any]) -> None:
+    call = CALL | more | {"function": CALL["function"] | function}
+    for model in (*OPEN, *CLOSED):
+        assert sent(model, {"role": "assistant", "tool_calls": [call]})["tool_calls"] == [call]
+
+
 # Parts of replies that other APIs have
 
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "Eq"}
 HIDDEN = {"type": "redacted_thinking", "data": "Em"}
 USE = {"type": "tool_use", "id": "c", "name": "weather", "input": {"city": "Oslo"}}
-CALL = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+CALL: dict[str, Any] = {
+    "id": "c",
+    "type": "function",
+    "function": {"name": "weather", "arguments": '{"city": "Oslo"}'},
+}
 
 
 def assistant(*parts: Any, **more: Any) -> dict[str, Any]:

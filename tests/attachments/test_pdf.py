@@ -255,6 +255,13 @@ def test_words_divided_at_the_end_of_a_line() -> None:
     ) == ("a hyphenation, self-Made COVID-19")
 
 
+@pytest.mark.parametrize("size", [6, 7])
+def test_a_superscript_ends_no_line(size: int) -> None:
+    raised = b"(the area is x) Tj /F %d Tf 4 Ts (2) Tj 0 Ts /F 10 Tf ( + y and more) Tj" % size
+    (found,) = texts(page((50, 686, "of it"), before=b"BT /F 10 Tf 50 700 Td %s ET " % raised))
+    assert found == "the area is x2 + y and more\nof it"
+
+
 def rows(*cells: Sequence[str]) -> list[list[String]]:
     return columns(*map(list, zip(*cells, strict=True)), width=150)
 

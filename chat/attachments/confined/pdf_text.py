@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 # PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
 DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
+BREAK = re.compile(r"(?<=\S)[\r\n]+(?=[^\r\n])")
+NO_BREAK = "\x1f"  # a space for Python, which is no part of a clean text
+TOUCHING = 0.1  # between two characters, in heights of the higher one
 # A space before a string of one character, which PDFium takes for a part of the line above.
 GUESSED = re.compile(r"(?<=\S) (?=\S(?:\s|$))")
 # Letters of scripts that set no spaces between words: Thai to Khmer, Chinese, Japanese.
@@ -78,6 +81,9 @@ class PageText:
             text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
         self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(text)))
         self.turns = self._quarter_turns()
+        for found in BREAK.finditer("".join(self.characters)):
+            if self._goes_on(found.start() - 1, found.end()):
+                self.characters[found.start() : found.end()] = [NO_BREAK] * len(found[0])
         for found in GUESSED.finditer("".join(self.characters)):
             if self._begins_line(found.end()):
                 self.characters[found.start()] = "\n"
@@ -97,6 +103,12 @@ class PageText:
         angles = (self._raw.FPDFText_GetCharAngle(self._handle, number) for number in shown)
         turns = Counter(-round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0)  # -1: none
         return turns.most_common(1)[0][0] if turns else 0
+
+    def _goes_on(self, last: int, number: int) -> bool:
+        """Return True if a character touches the last one: PDFium breaks lines at superscripts."""
+        before, this = self.box(last), self.box(number)
+        gap = this.left - before.right
+        return this.shares_line(before) and abs(gap) < TOUCHING * max(this.height, before.height)
 
     def _begins_line(self, number: int) -> bool:
         """Return True if a character behind a space stands lower than what is before it, and further left."""

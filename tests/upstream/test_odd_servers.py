@@ -85,6 +85,16 @@ async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: py
     assert time.monotonic() - began < AT_ONCE
 
 
+async def test_events_of_another_api_are_a_reply_or_an_error() -> None:
+    text = b'data: {"type":"response.output_text.delta","delta":"Hi"}\n\n'
+    end = b'data: {"type":"response.completed","response":{"status":"completed"}}\n\n'
+    reply, calls = await served_reply(STREAM + b"\r\n" + text + end)
+    assert (reply.text, reply.error, reply.stream.complete, calls) == ("Hi", None, True, 1)
+    other = b'event: response.audio.delta\ndata: {"type":"response.audio.delta","delta":"UklG"}\n\n'
+    reply, _ = await served_reply(STREAM + b"\r\n" + other + DONE)
+    assert (reply.text, reply.kind) == ("", ErrorKind.UNAVAILABLE)
+
+
 async def test_a_streams_empty_answer_is_asked_for_whole() -> None:
     empty = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"result":{}}'
     reply, calls = await served_reply(empty)

@@ -5,18 +5,17 @@ They are in the archive, or in the messages of another chat's file, whose conten
 
 import io
 import logging
-import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
 from django.conf import settings
 
 from chat.attachments import names, reading, uploads
-from chat.attachments.confinement import BEAT_SECONDS
+from chat.attachments.confinement import BEAT_SECONDS, ChildLimits, Expired, run_confined
 from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
@@ -27,14 +26,11 @@ from chat.exceptions import RequestError
 from chat.models import Attachment, User
 
 from .document import file_name
-from .problems import FileProblem
 from .records import ImportedAttachment
-from .sources import ENCRYPTED, UNZIP_ERRORS, ZIP_METHODS, open_archive
 
 MAX_FILES = 2_000  # files of one import
-# In ChatGPT's archives: file-AbC123-cat.png, user-x/file_00ab-1234.png, file-AbC123.dat.
-ID = re.compile(r"(?:[^/]+/)*(file[-_][A-Za-z0-9]+)[-.]")
-ATTACHMENT_PIECE_BYTES = 1_048_576
+UNPACKER = "chat.transfer.unpacking"
+UNPACKER_BYTES, UNPACKER_SECONDS = 268_435_456, 10  # memory beside the file, packed and unpacked; CPU time
 
 FILE_COLUMNS = (
     *("file_id", "media_type", "width", "height", "size"),
@@ -64,9 +60,6 @@ class Attachments:
         self._user, self._beat, self._convert = user, beat, convert
         self._file = path.open("rb")  # its position is not the one of the child
         self._told: IO[bytes] | None = None  # contents that the child has told, of one conversation
-        self._archive: zipfile.ZipFile | None = None
-        self._by_id: dict[str, zipfile.ZipInfo] = {}  # the files of ChatGPT's archives
-        self._is_open = False
         # By name, and the side of the square: each file is read once.
         self._stored: dict[tuple[str, int], dict[str, Any] | None] = {}
         self._pending = 0  # bytes of the attachments that have no rows yet, which the quota does not count
@@ -80,9 +73,7 @@ class Attachments:
         return [each.name for each in attachments if not self._is_here(each)]
 
     def _is_here(self, attachment: ImportedAttachment) -> bool:
-        if attachment.size:
-            return settings.ATTACHMENTS and attachment.size <= settings.ATTACHMENT_MAX_BYTES
-        return self._entry(attachment.file) is not None
+        return settings.ATTACHMENTS and 0 < attachment.size <= settings.ATTACHMENT_MAX_BYTES
 
     def keep(self, content: bytes) -> int:
         """Keep the content of an attachment of the next conversation; return its `offset`."""
@@ -103,28 +94,31 @@ class Attachments:
 
         Raises StorageUnavailable and ConversionUnavailable, if the file can be stored later.
         """
-        if attachment.size:
-            fields = self._read(attachment.name, 0, self._copied, attachment)
+        if not self._is_here(attachment):
+            return
+        if attachment.packed is None:
+            fields = self._read(attachment.name, attachment, self._copied)
         else:
             wanted = attachment.file, attachment.side
             if wanted not in self._stored and len(self._stored) < MAX_FILES:
-                entry = self._entry(attachment.file)
-                self._stored[wanted] = (
-                    self._read(entry.filename, attachment.side, self._unpacked, entry) if entry else None
-                )
+                self._stored[wanted] = self._read(attachment.packed.name, attachment, self._unpacked)
             fields = self._stored.get(wanted)
         if fields:
             attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
             self._pending += uploads.stored_bytes(fields)
 
     def _read(
-        self, name: str, side: int, opened: Callable[[T], AbstractContextManager[IO[bytes]]], source: T
+        self,
+        name: str,
+        attachment: ImportedAttachment,
+        opened: Callable[[ImportedAttachment], AbstractContextManager[IO[bytes]]],
     ) -> dict[str, Any] | None:
+        side = attachment.side
         try:
-            with opened(source) as file:
+            with opened(attachment) as file:
                 known = self._keep_known(file, name, side)
                 return known or self._keep(file, self._found_in(file, name, side))
-        except (RequestError, *UNZIP_ERRORS) as error:
+        except (RequestError, Expired, zipfile.BadZipFile) as error:
             if isinstance(error, (StorageUnavailable, ConversionUnavailable)) and error.retry_after:
                 raise  # the file is good, and the import goes on once it can be stored
             level = logging.INFO if isinstance(error, QuotaExceeded) else logging.WARNING
@@ -180,25 +174,6 @@ class Attachments:
                 uploads.keep_pages(sha256, found)
         return {"file_id": sha256, **fields}
 
-    def _entry(self, name: str) -> zipfile.ZipInfo | None:
-        """Return the archive's entry of this name, if its file can be imported."""
-        if not settings.ATTACHMENTS:
-            return None
-        archive = self._opened()
-        entry = archive.NameToInfo.get(name) or self._by_id.get(name) if archive else None
-        if entry is None or entry.file_size > settings.ATTACHMENT_MAX_BYTES:
-            return None
-        return entry if entry.compress_type in ZIP_METHODS and not entry.flag_bits & ENCRYPTED else None
-
-    def _opened(self) -> zipfile.ZipFile | None:
-        if not self._is_open:
-            self._is_open = True
-            with suppress(FileProblem):
-                self._archive = archive = open_archive(self._file)
-                named = ((ID.match(each.filename), each) for each in (archive.infolist() if archive else ()))
-                self._by_id = {found[1]: each for found, each in named if found}
-        return self._archive
-
     @contextmanager
     def _copied(self, attachment: ImportedAttachment) -> Iterator[IO[bytes]]:
         """Copy what the child has told into a file of its own."""
@@ -211,17 +186,21 @@ class Attachments:
             yield file
 
     @contextmanager
-    def _unpacked(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
-        """Unpack the entry into a file without a name. Raises BadZipFile beyond the size that it declares.
+    def _unpacked(self, attachment: ImportedAttachment) -> Iterator[IO[bytes]]:
+        """Unpack an archive's file, in a child, into one without a name. Raises BadZipFile and Expired.
 
         Raises StorageUnavailable when the disk is full.
         """
-        assert self._archive
-        with temporary_file() as file, self._archive.open(entry) as member:
-            while piece := member.read(ATTACHMENT_PIECE_BYTES):
-                with disk_errors():
-                    file.write(piece)
-                    file.flush()
-                if file.tell() > entry.file_size:
-                    raise zipfile.BadZipFile("a file is larger than it says")
+        packed, size = attachment.packed, attachment.size
+        assert packed
+        memory = UNPACKER_BYTES + 3 * size
+        limits = ChildLimits(memory, UNPACKER_SECONDS, 2 * UNPACKER_SECONDS, output_bytes=size)
+        numbers = packed.offset, min(packed.packed_bytes, 2 * size + 64), size, packed.method, packed.crc
+        content = run_confined(UNPACKER, self._file, limits, *map(str, numbers))
+        if len(content) != size:
+            raise zipfile.BadZipFile("a file is damaged, or has another size than it says")
+        with temporary_file() as file:
+            with disk_errors():
+                file.write(content)
+                file.flush()
             yield file

@@ -7,7 +7,7 @@ largest content of an attachment that is told, 0 for none.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 from msgspec import ValidationError
@@ -19,15 +19,17 @@ from .records import (
     MAX_ATTACHMENTS,
     End,
     FileContent,
+    ImportedAssistant,
     ImportedConversation,
     ImportedMessage,
     ImportedPrompt,
     OtherFiles,
+    Record,
     Refusal,
     decode,
     encode,
 )
-from .sources import objects_in
+from .sources import PackedFiles, objects_in, open_archive
 
 
 def main() -> None:
@@ -41,18 +43,24 @@ def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Ite
     """Yield the lines of each object at once, so that none is told in part."""
     patterns.OF_FILE.renew()
     try:
-        for place, item in enumerate(objects_in(file, max_bytes)):
+        archive = open_archive(file)
+        packed = PackedFiles(file, archive)
+        for place, item in enumerate(objects_in(file, archive, max_bytes)):
             if place >= skip:
-                yield _lines_of(item, content_bytes)
+                yield _lines_of(item, content_bytes, packed)
         yield encode(End()) + b"\n"
     except FileProblem as problem:
         yield encode(End(problem.code)) + b"\n"
 
 
-def _lines_of(item: bytes | Unreadable | OtherFiles, content_bytes: int) -> bytes:
+def _lines_of(item: bytes | Unreadable | OtherFiles, content_bytes: int, packed: PackedFiles) -> bytes:
     try:
         found = item if isinstance(item, OtherFiles) else object_in(item)
-        records = _records(found, content_bytes) if isinstance(found, ImportedConversation) else [found]
+        for each in found.files if isinstance(found, ImportedAssistant) else ():
+            packed.locate(each)
+        records: Iterable[Record] = [found]
+        if isinstance(found, ImportedConversation):
+            records = _records(found, content_bytes, packed)
         told = []
         for record in records:
             line = encode(record)
@@ -73,7 +81,7 @@ def _lines_of(item: bytes | Unreadable | OtherFiles, content_bytes: int) -> byte
 
 
 def _records(
-    conversation: ImportedConversation, content_bytes: int
+    conversation: ImportedConversation, content_bytes: int, packed: PackedFiles
 ) -> Iterator[ImportedMessage | FileContent | ImportedConversation]:
     """Yield the messages, each with the contents of its attachments, then the conversation itself."""
     for message in conversation.messages:
@@ -83,6 +91,7 @@ def _records(
         contents = [each.content for each in message.attachments if each.content]
         for each in message.attachments:
             each.size, each.content = len(each.content or b""), None
+            packed.locate(each)
         yield message
         for content in contents:
             if len(content) <= content_bytes:

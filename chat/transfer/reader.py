@@ -68,7 +68,7 @@ def objects(
                     raise FileProblem(problem if problem in FILE_PROBLEMS else "failed")
                 case ImportedMessage():
                     messages.append(record)
-                    expected = [each for each in record.attachments if 0 < each.size <= content_bytes][::-1]
+                    expected = [each for each in record.attachments if _is_told(each, content_bytes)][::-1]
                 case FileContent(content=content):
                     if not expected or expected[-1].size != len(content):
                         raise Untrusted("an unexpected file")
@@ -82,6 +82,10 @@ def objects(
             if len(messages) > MAX_IMPORTED_MESSAGES:
                 raise Untrusted("too many messages")
     raise Crashed("it told no end")
+
+
+def _is_told(attachment: ImportedAttachment, content_bytes: int) -> bool:
+    return attachment.packed is None and 0 < attachment.size <= content_bytes
 
 
 def _record(line: bytes) -> Record:

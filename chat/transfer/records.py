@@ -63,13 +63,24 @@ RunValue = Short | float | int | bool | Parameters | None
 LeftOut = dict[str, list[str]]  # names by kind, which is a key of `problems.LEFT_OUT`
 
 
+class PackedFile(Struct):
+    """Where the archive has a file: what `unpacking.py` needs. `name`: the one in the archive."""
+
+    name: Short
+    offset: Count
+    packed_bytes: Count
+    method: Count
+    crc: Count
+
+
 class ImportedAttachment(Struct):
     """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
 
     In an archive of ChatGPT a file's name begins with its id, which is the `file` here.
 
     `content`: its bytes, where they stand in the conversation itself; `file` is "" then. The server gets
-    `size` in their place, and the bytes as a FileContent; `offset` is where it keeps them.
+    `size` in their place, and the bytes as a FileContent; `offset` is where it keeps them. Of a file in the
+    archive it gets `size` and `packed`.
 
     `stored` is set when the file is stored: the columns of its attachment. Only those of an assistant have a
     `key`, their id in the file. `side`: that of the square that a picture is made, 0 to keep its form.
@@ -84,6 +95,7 @@ class ImportedAttachment(Struct):
     content: Annotated[bytes, Meta(max_length=0)] | None = None
     size: Count = 0
     offset: Count = 0
+    packed: PackedFile | None = None
 
 
 class ImportedCitation(Struct, frozen=True):

@@ -14,7 +14,7 @@ from typing import IO, cast
 from .json_items import Unreadable, items
 from .own_format import ATTACHMENT_FILE
 from .problems import FileProblem
-from .records import CHATGPT_FILE, OtherFiles
+from .records import CHATGPT_FILE, MAX_PARAMETER_CHARS, ImportedAttachment, OtherFiles, PackedFile
 
 # zipfile reads the central directory into memory, where it takes about ten times its size.
 MAX_DIRECTORY_BYTES = 8 * 1_048_576
@@ -37,6 +37,9 @@ END_RECORD = b"PK\x05\x06"
 END_RECORD_BYTES, COMMENT_BYTES = 22, 65_535
 # Of a Zip64 archive, before the end record: zipfile believes it, whatever that says.
 LOCATOR, LOCATOR_BYTES, ZIP64_BYTES, DIRECTORY_IN_ZIP64 = b"PK\x06\x07", 20, 76, 40
+LOCAL_HEADER_BYTES, LENGTHS_IN_HEADER = 30, 26  # before each file; the lengths of its name and extra field
+# In ChatGPT's archives: file-AbC123-cat.png, user-x/file_00ab-1234.png, file-AbC123.dat.
+CHATGPT_NAME = re.compile(r"(?:[^/]+/)*(file[-_][A-Za-z0-9]+)[-.]")
 UNZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -49,12 +52,13 @@ UNZIP_ERRORS = (
 )
 
 
-def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable | OtherFiles]:
+def objects_in(
+    file: IO[bytes], archive: zipfile.ZipFile | None, max_bytes: int
+) -> Iterator[bytes | Unreadable | OtherFiles]:
     """Yield the JSON of each object in the file, last the files that are not read.
 
-    `max_bytes`: the limit for uploads. Raises FileProblem.
+    `archive`: the file's, None if it is none. `max_bytes`: the limit for uploads. Raises FileProblem.
     """
-    archive = open_archive(file)
     if archive is None:
         file.seek(0)
         yield from items(file)
@@ -157,6 +161,30 @@ def _has_content(entry: zipfile.ZipInfo) -> bool:
 
 def _is_unsafe(name: str) -> bool:
     return name.startswith("/") or "\\" in name or ":" in name.split("/")[0] or ".." in name.split("/")
+
+
+class PackedFiles:
+    """The files of attachments in the archive, by their names, and in ChatGPT's archives by their ids."""
+
+    def __init__(self, file: IO[bytes], archive: zipfile.ZipFile | None) -> None:
+        self._file = file
+        entries = archive.infolist() if archive else []
+        named = ((CHATGPT_NAME.match(each.filename), each) for each in entries)
+        self._entries = {found[1]: each for found, each in named if found}
+        self._entries |= archive.NameToInfo if archive else {}
+
+    def locate(self, attachment: ImportedAttachment) -> None:
+        """Set where the file of the attachment is, if it can be unpacked."""
+        entry = self._entries.get(attachment.file)
+        if entry is None or entry.compress_type not in ZIP_METHODS or entry.flag_bits & ENCRYPTED:
+            return
+        self._file.seek(entry.header_offset)
+        header = self._file.read(LOCAL_HEADER_BYTES)
+        if len(header) < LOCAL_HEADER_BYTES or len(entry.filename) > MAX_PARAMETER_CHARS:
+            return
+        begin = entry.header_offset + len(header) + sum(struct.unpack_from("<2H", header, LENGTHS_IN_HEADER))
+        place = (begin, entry.compress_size, entry.compress_type, entry.CRC)
+        attachment.size, attachment.packed = entry.file_size, PackedFile(entry.filename, *place)
 
 
 class _LimitedReader:

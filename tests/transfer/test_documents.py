@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 from asgiref.sync import async_to_sync
 
-from chat.attachments import files, reading, uploads
+from chat.attachments import confinement, files, reading, uploads
 from chat.attachments.extraction import Extracted, NeedsConversion, extract
 from chat.attachments.problems import ConversionUnavailable
 from chat.models import (
@@ -24,11 +24,12 @@ from chat.models import (
     User,
 )
 from chat.timezones import UTC
+from chat.transfer import reader
 from chat.transfer.html_export import html_pieces
 from tests.attachments import documents, pictures
 from tests.documents.stored import document
 from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported
+from tests.transfer.importing import imported, zipped
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 CONTENT = "# Grüße\n\n| a | b |\n".encode()
@@ -117,6 +118,32 @@ def test_an_export_is_imported_with_its_documents_and_their_text(ann: User, talk
     assert files.read(taken.sha256) == CONTENT
     assert "Grüße" in DocumentPage.objects.get(file=taken.sha256).text
     assert as_markdown(Conversation.objects.get(user=ben)) == as_markdown(talk)
+
+
+def test_the_server_reads_no_archive_itself(
+    ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only confined children do: a directory of 8 MB took seconds, and may be made to harm."""
+    sent, ben = archive(ann), User.objects.create_user("ben")
+    monkeypatch.setattr(reader, "stream_confined", confinement.stream_confined)
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    imported(ben, sent)
+    found = Attachment.objects.get(owner=ben)
+    assert files.read(found.sha256) == CONTENT
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_damaged_file_in_an_archive_is_left_out(ann: User, talk: Conversation, method: int) -> None:
+    with zipfile.ZipFile(io.BytesIO(archive(ann))) as exported:
+        sent = bytearray(zipped({each: exported.read(each) for each in exported.namelist()}, method))
+    with zipfile.ZipFile(io.BytesIO(sent)) as made:
+        (entry,) = (each for each in made.infolist() if each.filename.startswith("attachments/"))
+    sent[entry.header_offset + 30 + len(entry.filename) + 5] ^= 0xFF
+    ben = User.objects.create_user("ben")
+    job = imported(ben, bytes(sent))
+    assert job.stored == 1
+    assert not Attachment.objects.filter(owner=ben).exists()
+    assert job.preview["lost"]["attachment"]["count"] == 1
 
 
 def test_a_document_that_cannot_be_read_is_left_out(ann: User, talk: Conversation) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import zipfile
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from chat.transfer import sources
 from chat.transfer.json_items import Unreadable
 from chat.transfer.problems import FILE_PROBLEMS, FileProblem
 from chat.transfer.records import OtherFiles
-from chat.transfer.sources import objects_in
+from chat.transfer.sources import objects_in, open_archive
 from tests.transfer.importing import zipped
 
 MB = 1_048_576
@@ -20,10 +21,15 @@ OBJECT = {"mapping": {}}
 ID = "00000000-0000-4000-8000-000000000001"
 
 
+def objects(data: bytes, most: int = MB) -> Iterator[Any]:
+    file = io.BytesIO(data)
+    yield from objects_in(file, open_archive(file), most)
+
+
 def read(data: bytes, most: int = MB) -> list[Any]:
     return [
         each.code if isinstance(each, Unreadable) else json.loads(each)
-        for each in objects_in(io.BytesIO(data), most)
+        for each in objects(data, most)
         if not isinstance(each, OtherFiles)
     ]
 
@@ -67,7 +73,7 @@ def test_the_conversations_of_an_archive_are_found(names: list[str]) -> None:
 )
 def test_the_files_that_are_not_read_come_last(name: str, is_named: bool) -> None:
     data = zipped({name: [OBJECT], "conversations.json": [OBJECT], "empty.json": [], "none.json": "{}\r\n"})
-    _, *others = objects_in(io.BytesIO(data), MB)
+    _, *others = objects(data)
     assert others == [OtherFiles([name])] * is_named
 
 
@@ -93,7 +99,7 @@ def test_the_files_that_are_not_read_come_last(name: str, is_named: bool) -> Non
 def test_a_refused_archive_names_what_is_not_read(files: dict[str, Any], named: list[str]) -> None:
     told: list[Any] = []
     with pytest.raises(FileProblem):
-        told.extend(objects_in(io.BytesIO(zipped(files)), MB))
+        told.extend(objects(zipped(files)))
     assert told[-1] == OtherFiles(named)
 
 

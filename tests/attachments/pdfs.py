@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from chat.attachments.confined.documents import cleaned
+from chat.attachments.confined.pdf import pdf_pages
 from tests.attachments.documents import pdf_of, stream
 
 String = tuple[float, float, str]  # from the left and the bottom, in points; of Latin-1, as PDF writes it
@@ -65,3 +67,15 @@ def text_field(rectangle: str, value: str, name: str = "a", more: str = "") -> s
 
 def link(rectangle: str, address: str) -> str:
     return f"/Subtype /Link /Rect [{rectangle}] /A << /S /URI /URI ({address}) >>"
+
+
+def texts(content: bytes) -> list[str]:
+    """Return the texts of the pages."""
+    return [cleaned(text) for text in pdf_pages(content, 99)]
+
+
+def text(
+    *strings: String, annotations: Sequence[str] = (), more: Sequence[bytes] = (), entries: str = ""
+) -> str:
+    (found,) = texts(page(*strings, annotations=annotations, more=more, entries=entries))
+    return found

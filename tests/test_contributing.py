@@ -1,15 +1,17 @@
-"""CONTRIBUTING.md names files and rooms that are there."""
+"""The pages for developers name files and rooms that are there."""
 
 import re
 
 import pytest
 
 from tests.support.databases import ROOT
+from tests.support.documentation import PAGES
 
 NAMED = sorted(
     set(
         re.findall(
-            r"`((?:chat|chatsite|static|templates|tests)/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()
+            r"`((?:chat|chatsite|static|templates|tests)/[\w./]*)`",
+            PAGES["CONTRIBUTING.md"] + PAGES["docs/design.md"],
         )
     )
 )

@@ -222,6 +222,7 @@ def slide(shapes: str, attributes: str = "", links: tuple[str, ...] = (), **part
         f' xmlns:mc="{COMPATIBILITY}"'
         f' xmlns:c="{DRAWING.replace("main", "chart")}"'
         f' xmlns:dgm="{DRAWING.replace("main", "diagram")}"'
+        ' xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"'
         ' xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
     )
     own = [(kind, f"{kind}.xml") for kind in parts]

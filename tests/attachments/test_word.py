@@ -146,7 +146,7 @@ LIST = (
         (run('<w:sym w:font="Symbol" w:char="F061"/>') + run('<w:sym w:font="Wingdings" '
         'w:char="F0FC"/>'), "α✓"),
         (run(t("\uf0b3"), '<w:rFonts w:ascii="Symbol"/>'), "≥"),
-        (run('<w:sym w:font="Unheard" w:char="F061"/>') + run(t("x")), "x"),
+        (run('<w:sym w:font="Unheard" w:char="F061"/>') + run(t("x")), "\ufffdx"),
         (run(t("secret"), "<w:vanish/>") + run(t("open")), "open"),
         (f"<w:del>{run('<w:delText>400</w:delText>')}</w:del><w:ins>{run(t('650'))}</w:ins>", "650"),
         (f"<w:moveFrom>{run(t('x'))}</w:moveFrom><w:moveTo>{run(t('y'))}</w:moveTo>", "y"),
@@ -175,6 +175,47 @@ LIST = (
 )  # fmt: skip
 def test_a_paragraph(inside: str, wanted: str) -> None:
     assert word_text(docx_with(f"<w:p>{inside}</w:p>", links=("https://example.org/a",))) == wanted
+
+
+STYLES = "".join(
+    f'<w:style w:type="{kind}" w:styleId="{name}">{more}</w:style>'
+    for kind, name, more in (
+        ("character", "Up", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'),
+        ("character", "Above", '<w:basedOn w:val="Up"/><w:rPr><w:b/></w:rPr>'),
+        ("character", "Gone", "<w:rPr><w:strike/></w:rPr>"),
+        ("character", "Secret", "<w:rPr><w:vanish/></w:rPr>"),
+        ("character", "Greek", '<w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/></w:rPr>'),
+        ("paragraph", "Old", "<w:rPr><w:strike/></w:rPr>"),
+        ("paragraph", "Large", '<w:rPr><w:sz w:val="28"/></w:rPr>'),
+    )
+)
+
+
+def of(style: str, more: str = "") -> str:
+    return f'<w:rStyle w:val="{style}"/>{more}'
+
+
+@pytest.mark.parametrize(
+    ("inside", "wanted", "style"),
+    [
+        (run(t("10")) + run(t("6"), of("Up")), "10⁶", ""),
+        (run(t("10")) + run(t("6"), of("Above")), "10⁶", ""),
+        (run(t("10")) + run(t("6"), of("Up", '<w:vertAlign w:val="baseline"/>')), "106", ""),
+        (run(t("400"), of("Gone")) + run(t(" 650")), "~~400~~ 650", ""),
+        (run(t("400"), of("Gone", "<w:strike w:val='0'/>")), "400", ""),
+        (run(t("400")) + run(t(" 650"), "<w:strike w:val='0'/>"), "~~400~~ 650", "Old"),
+        (run(t("400 ")) + run(t("650"), of("Gone")), "~~400~~ 650", "Old"),
+        (run(t("x")) + run(t("y"), of("Secret")), "x", ""),
+        (run(t("50 ")) + run(t("m"), of("Greek")) + run(t("g")), "50 μg", ""),
+        (run(t("10")) + run(t("6"), '<w:position w:val="6"/><w:sz w:val="18"/>'), "10⁶", "Large"),
+        (run(t("H")) + run(t("2"), '<w:position w:val="-4"/><w:sz w:val="14"/>') + run(t("O")), "H₂O", ""),
+        (run(t("10")) + run(t("6"), '<w:position w:val="6"/><w:sz w:val="28"/>'), "106", "Large"),
+    ],
+    ids=range(12),
+)
+def test_characters_look_as_their_styles_say(inside: str, wanted: str, style: str) -> None:
+    body = f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{inside}</w:p>'
+    assert word_text(docx_with(body, styles=STYLES)) == wanted
 
 
 def test_a_field_without_an_end_hides_no_other_paragraph() -> None:

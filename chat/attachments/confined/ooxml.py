@@ -30,6 +30,7 @@ PREFIXES = {
     "drawingml/2006/wordprocessingDrawing": "wp",
     "drawingml/2006/chart": "c",
     "drawingml/chart": "c",
+    "drawing/2014/chartex": "cx",
     "drawingml/2006/diagram": "dgm",
     "drawingml/diagram": "dgm",
     "word/2010/wordprocessingShape": "wps",

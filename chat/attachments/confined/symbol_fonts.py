@@ -1,48 +1,81 @@
-"""The characters of fonts with signs in place of letters: Symbol, Wingdings."""
+"""The characters of fonts with signs in place of letters: Symbol, Wingdings, Webdings, Zapf Dingbats."""
 
 # From code 0x21 on, https://www.unicode.org/Public/MAPPINGS/VENDORS/ADOBE/symbol.txt
 _SYMBOL = "!∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
 _SYMBOL_HIGH = (
-    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪?⟩∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪ ⟩∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"
 )
-SYMBOL = {0x21 + at: sign for at, sign in enumerate(_SYMBOL)} | {
-    0xA0 + at: sign for at, sign in enumerate(_SYMBOL_HIGH)
-}
-WINGDINGS = {
-    0x22: "✂", 0x28: "☎", 0x2A: "✉", 0x36: "⌛", 0x41: "✌", 0x43: "👍", 0x44: "👎", 0x46: "☞", 0x4A: "☺",
-    0x4B: "😐",
-    0x4C: "☹", 0x4E: "☠", 0x51: "✈", 0x6C: "●", 0x6D: "❍", 0x6E: "■", 0x6F: "□", 0x70: "◻", 0x71: "❑",
-    0x72: "❒",
-    0x73: "⬧", 0x74: "⧫", 0x75: "◆", 0x76: "❖", 0x9F: "•", 0xA1: "○", 0xA4: "◉", 0xA7: "▪", 0xA8: "☐",
-    0xAB: "★",
-    0xD8: "➢", 0xDC: "➲", 0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓", 0xE8: "➔", 0xEF: "⇦", 0xF0: "⇨",
-    0xF3: "⬄",
-    0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+# From code 0x21 on, https://github.com/mwilliamson/dingbat-to-unicode, with usual arrows, ticks, crosses and
+# boxes in place of rare ones. A space where none is known.
+_WINGDINGS = (
+    "🖉✂✁👓🕭🕮🕯☎✆✉🖃📪📫📬📭🗀🗁🗎🗏🗐🗄⌛🖮🖰🖲🖳🖴🖫🖬✇✍🖎✌🖏👍👎☜☞☝☟🖐☺😐☹💣☠🏳🏱✈☼🌢❄🕆✞🕈✠✡☪☯🕉☸♈♉♊♋♌♍♎♏♐♑♒♓🙰🙵●❍■"
+    "□◻❑❒⬧⧫◆❖⬩⌧⮹⌘🏵🏶🙶🙷▯🄋➀➁➂➃➄➅➆➇➈➉🄌➊➋➌➍➎➏➐➑➒➓🙢🙠🙡🙣🙞🙜🙝🙟∙•⬝○🞆🞈◉🞋🔿▪☐🟁🟅★🟋🟏🟓🟑⯐⌖⯎⯏⯑✪✰🕐🕑🕒🕓🕔🕕🕖🕗🕘🕙🕚🕛⮰⮱⮲⮳"
+    "⮴⮵⮶⮷🙪🙫🙕🙔🙗🙖🙐🙑🙒🙓⌫⌦⮘➢⮙⮛⮈➲⮉⮋←→↑↓🡬🡭🡯🡮🡸➔🡹🡻🡼🡽🡿🡾⇦⇨⇧⇩⬄⇳⬁⬀⬃⬂🢬🢭✗✓☒☑"
+)
+_WINGDINGS_2 = (
+    "🖊🖋🖌🖍✄✀🕾🕽🗅🗆🗇🗈🗉🗊🗋🗌🗍📋🗑🗔🖵🖶🖷🖸🖭🖯🖱🖒🖓🖘🖙🖚🖛👈👉🖜🖝🖞🖟🖠🖡👆👇🖢🖣🖑✗✓☒☑☒☒⮾⮿🛇⦸🙱🙴🙲🙳‽🙹🙺🙻🙦🙤🙥🙧🙚🙘🙙🙛⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿ "
+    "☉🌕☽☾⸿✝🕇🕜🕝🕞🕟🕠🕡🕢🕣🕤🕥🕦🕧🙨🙩⋅🞄●●○🞅🞇🞉⊙⦿🞌🞍◾■□🞑🞒🞓🞔▣🞕🞖🞗🞘⬩⬥◇🞚◈🞛🞜🞝🞞⬪⬧◊🞠◖◗⯊⯋⯀⯁⬟⯂⬣⬢⯃⯄🞡🞢🞣🞤🞥🞦🞧🞨🞩🞪🞫🞬🞭🞮🞯🞰"
+    "🞱🞲🞳🞴🞵🞶🞷🞸🞹🞺🞻🞼🞽🞾🞿🟀🟂🟄🟆🟉🟊✶🟌🟎🟐🟒✹🟃🟇✯🟍🟔⯌⯍※⁂"
+)
+_WINGDINGS_3 = (
+    "←→↑↓↖↗↙↘⭰⭲⭱⭳⭶⭸⭻⭽⭤⭥⭪⭬⭫⭭⭍⮠⮡⮢⮣⮤⮥⮦⮧⮐⮑⮒⮓⮀⮃⭾⭿⮄⮆⮅⮇⮏⮍⮎⮌⭮⭯⎋⌤⌃⌥␣⍽⇪⮸🢠🢡🢢🢣🢤🢥🢦🢧🢨🢩🢪🢫🡐🡒🡑🡓🡔🡕🡗🡖🡘🡙▲▼△▽◀▶◁▷◣◢◤◥🞀🞂🞁 🞃⯅⯆⯇⯈"
+    "⮜⮞⮝⮟🠐🠒🠑🠓🠔🠖🠕🠗🠘🠚🠙🠛🠜🠞🠝🠟🠀🠂🠁🠃🠄🠆🠅🠇🠈🠊🠉🠋🠠🠢🠤🠦🠨🠪🠬🢜🢝🢞🢟🠮🠰🠲🠴🠶🠸🠺🠹🠻🢘🢚🢙🢛🠼🠾🠽🠿🡀🡂🡁🡃🡄🡆🡅🡇⮨⮩⮪⮫⮬⮭⮮⮯🡠🡢🡡🡣🡤🡥🡧🡦🡰🡲🡱🡳🡴🡵🡷🡶🢀🢂🢁🢃🢄🢅🢇🢆"
+    "🢐🢒🢑🢓🢔🢖🢕🢗"
+)
+_WEBDINGS = (
+    "🕷🕸🕲🕶🏆🎖🖇🗨🗩🗰🗱🌶🎗🙾🙼🗕🗖🗗⏴⏵⏶⏷⏪⏩⏮⏭⏸⏹⏺🗚🗳🛠🏗🏘🏙🏚🏜🏭🏛🏠🏖🏝🛣🔍🏔👁👂🏞🏕🛤🏟🛳🕬🕫🕨🔈🎔🎕🗬🙽🗭🗪🗫⮔✔🚲⬜🛡📦🛱⬛🚑🛈🛩🛰🟈🕴⬤🛥🚔🗘🗙❓🛲"
+    "🚇🚍⛳⦸⊖🚭🗮⏐🗯🗲 🚹🚺🛉🛊🚼👽🏋⛷🏂🏌🏊🏄🏍🏎🚘🗠🛢💰🏷💳👪🗡🗢🗣✯🖄🖅🖃🖆🖹🖺🖻🕵🕰🖽🖾📋🗒🗓🕮📚🗞🗟🗃🗂🖼🎭🎜🎘🎙🎧💿🎞📷🎟🎬📽📹📾📻🎚🎛📺"
+    "💻🖥🖦🖧🕹🎮🕻🕼📟🖁🖀🖨🖩🖿🖪🗜🔒🔓🗝📥📤🕳🌣🌤🌥🌦☁🌨🌧🌩🌪🌬🌫🌜🌡🛋🛏🍽🍸🛎🛍Ⓟ♿🛆🖈🎓🗤🗥🗦🗧🛪🐿🐦🐟🐕🐈🙬🙮🙭🙯🗺🌍🌏🌎🕊"
+)
+# https://www.unicode.org/Public/MAPPINGS/VENDORS/ADOBE/zdingbat.txt: the block of Dingbats is made from it.
+_ZAPF = "".join(map(chr, range(0x2701, 0x275F)))
+_ZAPF_HIGH = " ❡❢❣❤❥❦❧♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩" + "".join(map(chr, range(0x2776, 0x27BF)))
+
+
+def _signs(text: str, high: str = "") -> dict[int, str]:
+    """Return the signs of a font from code 0x21 on. `high`: from 0xA0 on."""
+    starts = ((0x21, text), (0xA0, high))
+    return {start + at: sign for start, each in starts for at, sign in enumerate(each) if sign != " "}
+
+
+ZAPF = _signs(_ZAPF, _ZAPF_HIGH) | {
+    0x25: "☎", 0x2A: "☛", 0x2B: "☞", 0x48: "★", 0x6C: "●", 0x6E: "■", 0x73: "▲", 0x74: "▼", 0x75: "◆",
+    0x77: "◗", 0xD5: "→", 0xD6: "↔", 0xD7: "↕",
 }  # fmt: skip
-WINGDINGS_2 = {
-    0x4F: "✗",
-    0x50: "✓",
-    0x51: "☒",
-    0x52: "☑",
-    0x53: "☒",
-    0x54: "☒",
-    0x97: "●",
-    0xA2: "■",
-    0xA3: "□",
+FONTS = {
+    "symbol": _signs(_SYMBOL, _SYMBOL_HIGH),
+    "wingdings": _signs(_WINGDINGS),
+    "wingdings 2": _signs(_WINGDINGS_2),
+    "wingdings 3": _signs(_WINGDINGS_3),
+    "webdings": _signs(_WEBDINGS),
+    "zapfdingbats": ZAPF,
+    "zapf dingbats": ZAPF,
+    "itc zapf dingbats": ZAPF,
 }
-FONTS = {"symbol": SYMBOL, "wingdings": WINGDINGS, "wingdings 2": WINGDINGS_2}
+UNKNOWN = "\ufffd"  # a sign stands here
 
 
 def sign_of(code: int, font: str) -> str:
-    """Return the character at a code, also of the private area (U+F000), of a font; "" if it is unknown."""
+    """Return the character at a code, also of the private area (U+F000), of a font; UNKNOWN for others."""
+    signs = FONTS.get(font.strip().lower(), {})
+    if sign := signs.get(code & 0xFF if 0xF020 <= code <= 0xF0FF else code):
+        return sign
+    is_known = (0xFF if signs else 0x1F) < code < 0x110000 and not 0xE000 <= code <= 0xF8FF
+    return chr(code) if is_known else UNKNOWN
+
+
+def text_in(text: str, font: str, private_only: bool = False) -> str:
+    """Return a text whose font may have signs in place of letters. `private_only`: of the private area."""
     signs = FONTS.get(font.strip().lower())
-    if signs is not None:
-        return signs.get(code & 0xFF, "")
-    return "" if 0xE000 <= code <= 0xF8FF or not 0x20 <= code < 0x110000 else chr(code)
-
-
-def text_in(text: str, font: str) -> str:
-    """Return a text whose font has signs in place of letters of the private area."""
-    if font.strip().lower() not in FONTS:
+    if not signs:
         return text
-    return "".join(sign_of(ord(each), font) if "\uf020" <= each <= "\uf0ff" else each for each in text)
+    return "".join(
+        each if private_only and each < "\ue000" else signs.get(_code(each), each) for each in text
+    )
+
+
+def _code(character: str) -> int:
+    """Return the code that a font with signs has for a character; 0 for one of another alphabet."""
+    if "\uf020" <= character <= "\uf0ff":
+        return ord(character) & 0xFF
+    return (character.strip().encode("cp1252", "ignore") or b"\0")[0]

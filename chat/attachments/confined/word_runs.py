@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from .field_text import field_text
+from .marked_text import RAISED, STRUCK, Piece, joined
 from .office_math import tex_of
 from .ooxml import Relation, is_on, value
 from .symbol_fonts import sign_of, text_in
@@ -31,14 +32,12 @@ SIGNS = {
     "w-noBreakHyphen": "-",
     "w-softHyphen": "",
 }
-RAISED = {"superscript": str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"),
-          "subscript": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")}  # fmt: skip
-TELLING = ("w-t", "a-t", "m-t", "c-chart", "dgm-relIds")  # of a choice and what stands in for it
+TELLING = ("w-t", "a-t", "m-t", "c-chart", "cx-chart", "dgm-relIds")  # of a choice and what stands in for it
 CHECKED, UNCHECKED = "☒", "☐"
+USUAL_SIZE = "20"  # of characters, in half points
 DESCRIBED = ("wp-docPr", "v-shape")
 # In this order from outside to inside.
-STYLES = {"w-strike": "~~", "w-dstrike": "~~", "w-b": "**", "w-i": "*"}
-EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
+EMPHASIS = {"w-b": "**", "w-i": "*"}
 
 
 @dataclass(slots=True)
@@ -69,9 +68,6 @@ class _Field:
     form: str = ""  # what a check box or a list of an old form shows
 
 
-Piece = tuple[str, tuple[str, ...]]  # a text, and its marks
-
-
 class Runs:
     """The text of one paragraph. `boxes` takes the text of a text box, `graphics` that of a chart."""
 
@@ -91,7 +87,7 @@ class Runs:
     def text(self, paragraph: Element, style: str = "") -> str:
         """Return the text of a paragraph. Fields and comments may go on in the next one."""
         pieces: list[Piece] = []
-        self._hidden_style = self._styles.hidden(style)
+        self._style = style
         self._fields = [each for each in self._fields if each.is_result]  # others lack their end
         for each in self._fields:
             each.start = 0
@@ -130,9 +126,9 @@ class Runs:
 
     def _run(self, run: Element, pieces: list[Piece]) -> None:
         properties = run.find("w-rPr")
-        hidden = self._is_hidden(properties)
-        marks = _marks(properties)
-        font = _font(properties)
+        hidden = self._is_on(properties, "w-vanish")
+        marks = self._marks(properties)
+        font = self._font(properties)
         for child in _shown(run):
             if child.tag == "w-fldChar":
                 self._field(child, pieces)
@@ -206,13 +202,39 @@ class Runs:
         words = " ".join("".join(text for text, _ in pieces).split())
         self._notes.commented[identity] = f"{self._notes.commented.get(identity, '')} {words}".strip()
 
-    def _is_hidden(self, properties: Element | None) -> bool:
-        if properties is None:
-            return self._hidden_style
-        own = properties.find("w-vanish")
-        if own is not None:
-            return is_on(own)
-        return self._styles.hidden(value(properties.find("w-rStyle"))) or self._hidden_style
+    def _properties(self, run: Element | None, tag: str) -> tuple[Element | None, ...]:
+        """Return a property that a run has itself, by its style, and by that of its paragraph."""
+        own, name = (run.find(tag), value(run.find("w-rStyle"))) if run is not None else (None, "")
+        return own, self._styles.character(name, tag), self._styles.character(self._style, tag)
+
+    def _property(self, run: Element | None, tag: str) -> Element | None:
+        return next((each for each in self._properties(run, tag) if each is not None), None)
+
+    def _is_on(self, run: Element | None, tag: str) -> bool:
+        """Return True if a property is on: what both styles have, they toggle (ECMA-376 part 1, 17.7.3)."""
+        own, *styles = self._properties(run, tag)
+        return is_on(own) if own is not None else sum(map(is_on, styles)) == 1
+
+    def _marks(self, run: Element | None) -> tuple[str, ...]:
+        """Return the marks from outside to inside. Bold words are only those that are so themselves."""
+        struck = any(self._is_on(run, tag) for tag in ("w-strike", "w-dstrike"))
+        own = [mark for tag, mark in EMPHASIS.items() if run is not None and is_on(run.find(tag))]
+        raised = value(self._property(run, "w-vertAlign")) or self._shifted(run)
+        return (*([STRUCK] if struck else []), *own, *([raised] if raised in RAISED else []))
+
+    def _shifted(self, run: Element | None) -> str:
+        """Return how characters are shifted that are smaller than those of their paragraph."""
+        place, size = (value(self._property(run, tag)) for tag in ("w-position", "w-sz"))
+        usual = value(self._styles.character(self._style, "w-sz"), USUAL_SIZE)
+        if place in ("", "0") or not size.isdigit() or int(size) >= int(usual):
+            return ""
+        return "subscript" if place.startswith("-") else "superscript"
+
+    def _font(self, run: Element | None) -> str:
+        fonts = self._property(run, "w-rFonts")
+        if fonts is None or fonts.get("asciiTheme"):  # which is none with signs
+            return ""
+        return fonts.get("ascii") or fonts.get("hAnsi") or ""
 
 
 def alternative(element: Element) -> Element:
@@ -225,48 +247,6 @@ def alternative(element: Element) -> Element:
 def _shown(run: Element) -> Iterator[Element]:
     for child in run:
         yield from alternative(child) if child.tag == "mc-AlternateContent" else [child]
-
-
-def joined(pieces: list[Piece]) -> str:
-    """Return texts in a row, each mark once around neighbours that share it."""
-    merged: list[list[str | tuple[str, ...]]] = []
-    for text, marks in pieces:
-        if merged and (merged[-1][1] == marks or not text.strip()) and "\n" not in text:
-            merged[-1][0] = str(merged[-1][0]) + text
-        else:
-            merged.append([text, marks])
-    return "".join(_marked(str(text), tuple(marks)) for text, marks in merged)
-
-
-def _marked(text: str, marks: tuple[str, ...]) -> str:
-    for mark in reversed(marks):
-        if mark in RAISED:
-            text = raised(text, mark)
-        elif found := EDGES.fullmatch(text):
-            text = f"{found[1]}{mark}{found[2]}{mark}{found[3]}" if found[2] else text
-    return text
-
-
-def raised(text: str, mark: str) -> str:
-    """Return a text as "superscript" or "subscript": in such digits, or between tags."""
-    small = text.translate(RAISED[mark])
-    if not text.strip() or all(ord(each) in RAISED[mark] for each in text.strip()):
-        return small
-    name = mark[:3]
-    return f"<{name}>{text}</{name}>"
-
-
-def _marks(properties: Element | None) -> tuple[str, ...]:
-    if properties is None:
-        return ()
-    found = dict.fromkeys(mark for tag, mark in STYLES.items() if is_on(properties.find(tag)))
-    raised = value(properties.find("w-vertAlign"))
-    return (*found, *([raised] if raised in RAISED else []))
-
-
-def _font(properties: Element | None) -> str:
-    fonts = properties.find("w-rFonts") if properties is not None else None
-    return (fonts.get("ascii") or fonts.get("hAnsi") or "") if fonts is not None else ""
 
 
 def _form(data: Element | None) -> str:

@@ -73,10 +73,10 @@ class Styles:
                 return each.get("styleId", ""), numbers
         return "", None
 
-    def hidden(self, style: str) -> bool:
-        """Return True if characters of this style are hidden."""
-        found = (each.find("w-rPr/w-vanish") for each in self.chain(style))
-        return is_on(next((each for each in found if each is not None), None))
+    def character(self, style: str, tag: str) -> Element | None:
+        """Return a property that characters of this style have."""
+        found = (each.find(f"w-rPr/{tag}") for each in self.chain(style))
+        return next((each for each in found if each is not None), None)
 
 
 class Numbering:

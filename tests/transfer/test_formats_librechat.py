@@ -180,3 +180,9 @@ def test_the_ends_of_many_directives_are_looked_for_together() -> None:
     """Expect an end: in quadratic time, this text would take an hour."""
     many = ":::a\n```\n:::\n" * 30_000
     assert last(librechat(many)).text.count("```") == 30_000
+
+
+def test_more_tags_than_fit_leave_out_no_conversation() -> None:
+    many = [f"tag {number}" for number in range(60)]
+    found = librechat("Yes.", options={"tags": many})
+    assert found.tags == many[:50]

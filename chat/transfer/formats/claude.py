@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from chat.limits import MAX_TAG_CHARS
 from chat.transfer.imported import Node, messages_of
 from chat.transfer.records import ImportedConversation
 
@@ -56,7 +55,6 @@ def conversation(value: Raw) -> ImportedConversation:
     messages, message_of_node = messages_of(nodes)
     current = foreign.text(value.get("current_leaf_message_uuid")) or last
     updated = foreign.moment(value.get("updated_at"))
-    project = foreign.one_line(foreign.record(value.get("project")).get("name"))
     return ImportedConversation(
         source="claude",
         key=foreign.text(value.get("uuid")),
@@ -67,7 +65,7 @@ def conversation(value: Raw) -> ImportedConversation:
         created=foreign.moment(value.get("created_at")),
         updated=updated,
         pinned_at=updated if value.get("is_starred") is True else None,
-        tags=[project] if 0 < len(project) <= MAX_TAG_CHARS else [],
+        tags=foreign.tags([foreign.record(value.get("project")).get("name")]),
         attachments=drafts.files,
         left_out=drafts.left_out,
     )

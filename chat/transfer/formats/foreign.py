@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from chat.limits import MAX_MODEL_CHARS, MAX_URL_CHARS
+from chat.limits import MAX_MODEL_CHARS, MAX_TAG_CHARS, MAX_URL_CHARS
 from chat.rendering.links import is_web_address
-from chat.transfer.records import ASSISTANT, USER
+from chat.transfer.records import ASSISTANT, MAX_TAGS, USER
 from chat.wire import strict_json
 from chat.wire.text import sanitize
 
@@ -94,6 +94,12 @@ def language(media_type: str) -> str:
 
 def one_line(value: Any) -> str:
     return " ".join(text(value).split())
+
+
+def tags(value: Any) -> list[str]:
+    """Return the names of a list of tags, without those that are too long or too many here."""
+    names = [one_line(name) for name in value] if isinstance(value, list) else []
+    return [name for name in names if 0 < len(name) <= MAX_TAG_CHARS][:MAX_TAGS]
 
 
 def address(value: Any) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from chat.limits import MAX_REASON_CHARS, MAX_TAG_CHARS
+from chat.limits import MAX_REASON_CHARS
 from chat.transfer.imported import MAX_NODES, Node, messages_of
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import ASSISTANT, USER, ImportedConversation
@@ -54,8 +54,6 @@ def conversation(value: Raw) -> ImportedConversation:
     messages, _ = messages_of(nodes)
     options = foreign.record(value.get("options"))
     systems = (foreign.text(options.get(name)) for name in ("promptPrefix", "system", "instructions"))
-    tags = value.get("tags") or options.get("tags")
-    names = [foreign.one_line(tag) for tag in tags] if isinstance(tags, list) else []
     return ImportedConversation(
         source="librechat",
         key=foreign.text(value.get("conversationId")),
@@ -63,7 +61,7 @@ def conversation(value: Raw) -> ImportedConversation:
         messages=messages,
         model=foreign.model(options.get("model")),
         system=next(filter(None, systems), ""),
-        tags=[name for name in names if 0 < len(name) <= MAX_TAG_CHARS],
+        tags=foreign.tags(value.get("tags") or options.get("tags")),
         attachments=drafts.files,
         left_out=drafts.left_out,
     )

@@ -10,7 +10,7 @@ newer versions have it.
 from collections.abc import Callable
 from typing import Any
 
-from chat.limits import MAX_REASON_CHARS, MAX_TAG_CHARS
+from chat.limits import MAX_REASON_CHARS
 from chat.transfer.imported import Node, messages_of
 from chat.transfer.records import ASSISTANT, ImportedConversation
 
@@ -18,7 +18,6 @@ from . import details, foreign
 from .drafts import Draft, Drafts
 
 Raw = dict[str, Any]
-MAX_TAGS = 50
 SUGGESTIONS = ("followUps", "embeds")  # questions that are proposed, and pages of tools
 RATING_OF_NUMBER = {1: True, -1: False}
 
@@ -51,17 +50,10 @@ def conversation(value: Raw) -> ImportedConversation:
         updated=updated,
         pinned_at=updated if value.get("pinned") is True else None,
         archived_at=updated if value.get("archived") is True else None,
-        tags=_tags(value, chat),
+        tags=foreign.tags(foreign.record(value.get("meta")).get("tags") or chat.get("tags")),
         attachments=drafts.files,
         left_out=drafts.left_out,
     )
-
-
-def _tags(value: Raw, chat: Raw) -> list[str]:
-    """Return the tags with their white space collapsed, without those that are too long here."""
-    found = foreign.record(value.get("meta")).get("tags") or chat.get("tags")
-    names = [foreign.one_line(name) for name in found] if isinstance(found, list) else []
-    return [name for name in names[:MAX_TAGS] if 0 < len(name) <= MAX_TAG_CHARS]
 
 
 def _chat(value: Raw) -> Raw:

@@ -41,8 +41,14 @@ _ENDS = _INLINE | _DISPLAY
 # A price, a shell variable or the end of a regular expression is not an equation.
 _BEFORE = re.compile(r"[A-Za-z0-9$^\\)\]]")
 _AFTER = re.compile(r"[A-Za-z0-9$({\[\\]")
+# What looks like maths may stand beside letters, as in “CO$_2$” and “$20^\circ$C”. But shell variables hold
+# underscores, and strings “\n”.
+_BEFORE_MATHS = re.compile(r"[$^\\]")
+_AFTER_MATHS = re.compile(r"[0-9${\\]")
+_BEGINS_MATHS = re.compile(r"[\^_][\w{\\+*-]|\\[A-Za-z%]")
+_HOLDS_MATHS = re.compile(r"\A[\^_\\]|\^|_\{|\\[A-Za-z]{2}")
 _ORDINAL = re.compile(r"(?:th|st|nd|rd|s)\b")
-_MEANT = re.compile(r"\w")
+_MEANT = re.compile(r"\w|\\%")
 _MATHS_SIGN = re.compile(r"[\\^_=+<>{}/*|&]|\d\s*-|-\s*\d")
 _UNFINISHED = re.compile(r"[\\^_{]")
 _PREFIX = r"[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*"
@@ -220,7 +226,7 @@ class _Scan:
         if _BLANK.search(inner) and is_prose(inner):
             return False
         if opener.kind == "$":
-            may = self._may_open(opener) and self._may_close(closer)
+            may = self._may_open(opener) and self._may_close(closer, inner)
             return may and not is_prose(inner) and not are_prices(inner, self._text, closer.end)
         if opener.kind == "\\(":
             return "`" not in inner and not is_prose(inner)
@@ -232,14 +238,16 @@ class _Scan:
 
     def _may_open(self, opener: _Token) -> bool:
         before = self._text[opener.begin - 1 : opener.begin]
-        return not _BEFORE.match(before) and not self._text[opener.end : opener.end + 1].isspace()
+        refused = _BEFORE_MATHS if _BEGINS_MATHS.match(self._text, opener.end) else _BEFORE
+        return not refused.match(before) and not self._text[opener.end : opener.end + 1].isspace()
 
-    def _may_close(self, closer: _Token) -> bool:
+    def _may_close(self, closer: _Token, inner: str) -> bool:
         if self._text[closer.begin - 1].isspace():
             return False
         if self._growing and closer.end == len(self._text):  # a digit may follow
             return False
-        return not _AFTER.match(self._text, closer.end) or bool(_ORDINAL.match(self._text, closer.end))
+        refused = _AFTER_MATHS if _HOLDS_MATHS.search(inner) else _AFTER
+        return not refused.match(self._text, closer.end) or bool(_ORDINAL.match(self._text, closer.end))
 
     def _is_quoted(self, opener: _Token) -> bool:
         return _QUOTE.match(self._text, self._line(opener)) is not None

@@ -18,13 +18,23 @@ JOINER = (
 TILDE = "\U0010fffc"  # instead of a tilde that strikes nothing
 PIPE = "\U0010fffb"  # instead of a pipe that divides no cell of a table
 STAR = "\U0010fffa"  # instead of a star that is a sign of multiplication
+# Instead of an underscore and of brackets in a bare address.
+UNDERSCORE, BRACKET, END_BRACKET = "\U0010fff9", "\U0010fff8", "\U0010fff7"
+FIRST_STAND_IN = END_BRACKET
+# Inserted: the pipe at the beginning of a table's head that has none. The form feed is white space to the
+# parser, and stands in no other source, see `neutralise_controls`.
+HEAD = f"|{JOINER}\f"
 EMBEDDINGS = "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # legitimate in prose; in code they can disguise it
 
 _PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421"}
 _HIDDEN = re.compile(  # all control characters except tab, line feed and carriage return
     f"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff{OVERRIDES}{RESERVED[0]}-\U0010ffff]"
 )
-_STAND_INS = {ord(JOINER): None, ord(TILDE): "~", ord(PIPE): "|", ord(STAR): "*"}
+_STAND_INS = {ord(JOINER): None, ord("\f"): None, ord(TILDE): "~", ord(PIPE): "|", ord(STAR): "*"} | {
+    ord(UNDERSCORE): "_",
+    ord(BRACKET): "[",
+    ord(END_BRACKET): "]",
+}
 _STAND_IN = re.compile(f"[{''.join(map(chr, _STAND_INS))}]")
 _IN_CODE = dict.fromkeys(map(ord, EMBEDDINGS), REPLACEMENT)
 _RIGHT_TO_LEFT = re.compile(
@@ -45,12 +55,12 @@ def restored(text: str) -> str:
     """Return a text of the parser with what the stand-ins stand for."""
     if text.isascii() or not _STAND_IN.search(text):
         return text
-    return text.replace(f"{JOINER}\n", "").translate(_STAND_INS)
+    return text.replace(HEAD, "").replace(f"{JOINER}\n", "").translate(_STAND_INS)
 
 
 def inserted(source: str) -> int:
     """Return the number of characters in a source that were not typed."""
-    return source.count(JOINER) + source.count(f"{JOINER}\n")
+    return source.count(JOINER) + source.count(f"{JOINER}\n") + 2 * source.count(HEAD)
 
 
 def neutralise_code(code: str) -> str:

@@ -82,13 +82,18 @@ class Inline(Elements):
 
     def __init__(self, source: bytes, anchors: str, equations: list[Equation], *, growing: bool) -> None:
         super().__init__(source, equations)
+        self._growing = growing
+        self._begin_source(source)
         self._anchors = f"fn-{quote(anchors, safe='')}-" if anchors else "fn-"
-        # The byte offset at which the last words end while the text grows, else beyond the text.
-        self._last_words = len(source.rstrip()) if growing else len(source) + 1
         self._honoured: list[tuple[int, str]] = []  # (depth, name) of open elements that were written as HTML
         self._ending: list[str] = []  # names of those of them that end with the open paragraph
         self._in_marker = False  # True if the next text begins with the marker of an alert
         self._link: tuple[str, list[str]] | None = None  # (URL, texts) of the open link
+
+    def _begin_source(self, source: bytes) -> None:
+        self._source, self._is_ascii = source, source.isascii()
+        # The byte offset at which the last words end while the text grows, else beyond the text.
+        self._last_words = len(source.rstrip()) if self._growing else len(source) + 1
 
     def _text(self, text: str, span: Range) -> None:
         if not self._is_ascii:

@@ -4,6 +4,8 @@ import re
 from html import escape
 from urllib.parse import urlsplit
 
+from .characters import BRACKET, END_BRACKET, STAR, TILDE, UNDERSCORE
+
 MAX_URL_CHARS = 2_000  # a longer URL is not linked
 STOPS = r"\s<>\"`\u3000-\u303f\uff00-\uffef"  # characters that end a bare URL, including CJK punctuation
 
@@ -12,9 +14,17 @@ _AUTHORITY = re.compile(r"https?://([^/?#\\]*)", re.IGNORECASE)  # browsers trea
 _NAMED = r"((?:[\w-]+\.)+(?:com|org|net|gov|edu))|(?:https?://(?:www\.)?|www\.)((?:[\w-]+\.)+[a-z]+)"
 _CLAIMED = re.compile(rf"\s*(?:{_NAMED})(?=[/:?#\s]|$)", re.IGNORECASE)
 _BARE = re.compile(
-    rf"(?<![A-Za-z0-9_/.:@-])(?:https?://(?=[^\W_]|\[)|www\.(?=[^\W_]))[^{STOPS}]{{1,{MAX_URL_CHARS}}}"
+    rf"(?<![A-Za-z0-9_/.:@-])(?i:https?://(?=[^\W_]|\[)|www\.(?=[^\W_]))[^{STOPS}]{{1,{MAX_URL_CHARS}}}"
     r"|(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
 )
+# Where Markdown goes on: the next cell of a table, a footnote, a link.
+_AFTER = re.compile(r"[|]|\[\^|\[+[^\[\]]*\]+\(<?(?:https?:|mailto:|www\.)")
+MAX_BEFORE_CHARS = 9
+_AROUND = re.compile(r"[*~]+\Z")  # marks that enclose an address, and so end it
+_DESTINATION = re.compile(r"(?:\]\(<?|\]:[ \t]*<?|<)\Z")
+_MARK = re.compile(r"(?<!\\)[*_~\[\]]")
+_HIDDEN = {"*": STAR, "_": UNDERSCORE, "~": TILDE, "[": BRACKET, "]": END_BRACKET}
+_SQUARE = re.compile(r"[\[\]]")
 _ENTITY = re.compile(r"&[A-Za-z0-9]{1,31};$")
 _TRAILING = "?!.,:;*_~'\""
 
@@ -70,9 +80,30 @@ def escaped(text: str) -> str:
     return escape(text, quote=False)
 
 
+def _may_hold_address(text: str) -> bool:
+    return "://" in text or "www." in text.lower()
+
+
+def hide_marks(source: str) -> str:
+    """Return the source with a stand-in for each mark of Markdown in a bare address."""
+    if not _may_hold_address(source):
+        return source
+    return _BARE.sub(_without_marks, source)
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    words, before = found[0], found.string[max(0, found.start() - MAX_BEFORE_CHARS) : found.start()]
+    if not words.lower().startswith(("http", "www.")) or _DESTINATION.search(before):
+        return words
+    if around := _AROUND.search(before):
+        words = words.partition(around[0])[0]
+    shown, _ = _found(_AFTER.split(words, maxsplit=1)[0])
+    return _MARK.sub(lambda mark: _HIDDEN[mark[0]], shown) + found[0][len(shown) :]
+
+
 def autolink(text: str) -> str:
     """Return the text as HTML, with bare URLs and e-mail addresses as links (GitHub's extended autolinks)."""
-    if "://" not in text and "www." not in text and "@" not in text:
+    if "@" not in text and not _may_hold_address(text):
         return escape(text, quote=False)
     out, done = [], 0
     for match in _BARE.finditer(text):
@@ -92,10 +123,10 @@ def autolink(text: str) -> str:
 
 def _found(words: str) -> tuple[str, str]:
     """Return (the part of `words` that is an address, its URL), with the URL "" if it is none: “www.x”."""
-    if words.startswith(("http://", "https://")):
+    if words.lower().startswith(("http://", "https://")):
         shown = _without_trailing(words)
         return shown, shown
-    if words.startswith("www."):
+    if words.lower().startswith("www."):
         shown = _without_trailing(words)
         return shown, f"http://{shown}" if "." in shown[4:] else ""
     return words, "" if words[-1] in "-_" else f"mailto:{words}"
@@ -103,15 +134,23 @@ def _found(words: str) -> tuple[str, str]:
 
 def _without_trailing(shown: str) -> str:
     """Remove trailing punctuation of the surrounding sentence, and a bracket opened before the address."""
-    end, surplus = len(shown), shown.count(")") - shown.count("(")
+    depth = 0
+    for bracket in _SQUARE.finditer(shown):
+        depth += 1 if bracket[0] == "[" else -1
+        if depth < 0:
+            shown = shown[: bracket.start()]
+            break
+    surplus = {pair[1]: shown.count(pair[1]) - shown.count(pair[0]) for pair in ("()", "{}")}
+    end = len(shown)
     while end:
         last = shown[end - 1]
         if last == ";" and (entity := _ENTITY.search(shown, max(0, end - 33), end)):
             end = entity.start()
         elif last in _TRAILING:
             end -= 1
-        elif last == ")" and surplus > 0:
-            end, surplus = end - 1, surplus - 1
+        elif surplus.get(last, 0) > 0:
+            end -= 1
+            surplus[last] -= 1
         else:
             break
     return shown[:end]

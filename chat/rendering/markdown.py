@@ -13,11 +13,11 @@ from typing import Any, Self
 from .characters import inserted, neutralise_controls
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
-from .emphasis import amended
 from .fences import fences, hide_inner
 from .html_tags import apart
 from .maths import MATHS_BUDGET_CHARS, mask
 from .sanitise import clean
+from .stand_ins import for_parser
 from .tables import hide_pipes
 from .writer import HtmlWriter
 
@@ -79,7 +79,7 @@ def parse(
     nested = fences(shown)
     masked = mask(shown, maths, nested, growing=growing)
     hidden = hide_pipes(hide_inner(masked.text, nested), growing=growing)
-    whole = amended(apart(preamble + hidden))
+    whole = for_parser(apart(preamble + hidden))
     source = whole.encode()
     writer = HtmlWriter(source, anchors, outline, budget=budget, equations=masked.equations, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)

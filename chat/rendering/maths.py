@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from .characters import RESERVED, STAR
+from .characters import FIRST_STAND_IN, RESERVED
 from .equation import Equation
 from .equation_scan import equations_in
 from .fences import Fence
@@ -26,7 +26,7 @@ MATHS_BUDGET_CHARS = 100_000
 # A mask is “$”, the number of the equation as a reserved character, fillers, and “$”.
 _FIRST = ord(RESERVED[0]) + 1
 _FILLER = RESERVED[0]
-_MASK = re.compile(f"\\$([{chr(_FIRST)}-{chr(ord(STAR) - 1)}]){_FILLER}*\\$")
+_MASK = re.compile(f"\\$([{chr(_FIRST)}-{chr(ord(FIRST_STAND_IN) - 1)}]){_FILLER}*\\$")
 
 _ESCAPED_DELIMITER = re.compile(r"\\([()\[\]])")
 

@@ -109,7 +109,7 @@ class OpenParagraph:
     def _is_plain(self, text: str) -> bool:
         """Return True if the text is plain from its last shown word on, which may be an incomplete URL."""
         word = max(text.rfind(" ", 0, self._shown), text.rfind("\n", 0, self._shown)) + 1
-        return _PLAIN_WORDS.fullmatch(text, word) is not None and "www." not in text[word:]
+        return _PLAIN_WORDS.fullmatch(text, word) is not None and "www." not in text[word:].lower()
 
 
 class OpenFence:

@@ -1,16 +1,19 @@
-"""Pipes that divide no cell of a table here: those in code, and those that a row has too many.
+"""Pipes of tables: those in code, and those that a row has too many, divide no cell; a head begins with one.
 
 On GitHub, a row with such a pipe loses the words behind its last column.
 """
 
 import re
 
-from .characters import PIPE
+from .characters import HEAD, PIPE
+from .definitions import PARSER
 
 _CODE = re.compile(r"(?<![`\\])(?:`(?!`)[^`\n]+`(?!`)|``(?!`)[^\n]+?(?<!`)``(?!`))")
 _OPEN_CODE = re.compile(r"(?<![`\\])`(?!`)[^`\n]*\Z")
 _PIPE = re.compile(r"(?<!\\)\|")
 _DELIMITERS = re.compile(r"^[ \t>|:-]*-[ \t|:-]*$", re.MULTILINE)
+# The beginning of a head without a pipe there, which begins no list, heading, fence, footnote or HTML.
+_HEAD = re.compile(r"[ \t>]*(?!(?:[-+*]|\d{1,9}[.)]|#{1,6})[ \t]|```|~~~|\[\^)(?=[^\s>|<])")
 _EDGES = " \t>"  # what stands before the first cell of a row, and behind its last one
 
 
@@ -21,10 +24,8 @@ def hide_pipes(source: str, *, growing: bool = False) -> str:
     """
     if "|" not in source:
         return source
-    if "`" not in source:
-        return _hide_excess(source)
-    source = _hide_excess(_CODE.sub(_hidden, source))
-    if not growing:
+    source = _CODE.sub(_hidden, source)
+    if not growing or "`" not in source:
         return source
     line = source.rfind("\n") + 1
     last = _CODE.sub(lambda code: " " * len(code[0]), source[line:])
@@ -37,20 +38,36 @@ def _hidden(code: re.Match[str]) -> str:
     return _PIPE.sub(PIPE, code[0]) if "|" in code[0] else code[0]
 
 
-def _hide_excess(source: str) -> str:
-    """Return the source with a stand-in for each pipe by which a row has more cells than its table."""
-    if not any("|" in found[0] for found in _DELIMITERS.finditer(source)):
+def shaped(source: str) -> str:
+    """Return the source with a stand-in for each pipe by which a row has more cells than its table.
+
+    The parser sees a head directly below a line of text only if it begins with a pipe, so that is inserted.
+    """
+    delimiters = [found.start() for found in _DELIMITERS.finditer(source) if "|" in found[0]]
+    if not delimiters:
         return source
-    lines = source.split("\n")
-    columns = 0  # of the table with the line; 0 outside of tables
-    for at, line in enumerate(lines):
-        if not line.strip(_EDGES):
-            columns = 0
-        elif columns:
-            lines[at] = _with_columns(line, columns)
-        elif at and "|" in line and "|" in lines[at - 1] and _DELIMITERS.match(line):
-            columns = line.strip(_EDGES).strip("|").count("|") + 1
-    return "\n".join(lines)
+    source = _with_pipes(source, delimiters)
+    text = source.encode()
+    out, done = [], 0
+    for event, span in PARSER.events_with_range(source):
+        match event:
+            case {"Start": {"Table": columns}}:
+                head, delimiter, *rows = text[span["start"] : span["end"]].decode().split("\n")
+                rows = [_with_columns(row, len(columns)) for row in rows]
+                out += [text[done : span["start"]].decode(), "\n".join([head, delimiter, *rows])]
+                done = span["end"]
+    return "".join([*out, text[done:].decode()])
+
+
+def _with_pipes(source: str, delimiters: list[int]) -> str:
+    """Insert the pipes at the beginnings of heads, which stand above the delimiters."""
+    out, done = [], 0
+    for at in delimiters:
+        head = _HEAD.match(source, source.rfind("\n", 0, max(0, at - 1)) + 1, at)
+        if head and head.start() and "|" in source[head.end() : at]:
+            out += [source[done : head.end()], HEAD]
+            done = head.end()
+    return "".join([*out, source[done:]])
 
 
 def _with_columns(row: str, columns: int) -> str:

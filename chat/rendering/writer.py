@@ -12,10 +12,10 @@ from . import html_tags
 from .characters import JOINER, neutralise_code, restored
 from .code_blocks import Budget, code_block, highlighted, is_closed, language_of
 from .definitions import PARSER
-from .emphasis import amended
 from .equation import Equation
 from .inline import Inline
 from .sanitise import MAX_HTML_DEPTH
+from .stand_ins import for_parser
 from .table_elements import Tables
 
 MarkdownEvent = Any  # a name, or a dictionary from one name to its details: see pyromark.event
@@ -51,7 +51,6 @@ class HtmlWriter(Inline, Tables):
     ) -> None:
         super().__init__(source, anchors, equations, growing=growing)
         self._budget = budget
-        self._growing = growing
         self.outline = outline  # the levels of the headings that enclose the next block, as in the source
         self._footnotes: list[str] = []  # the labels defined in this block
         self.open_fence: str | None = None  # the language of the last block, if it is an open fence
@@ -174,16 +173,16 @@ class HtmlWriter(Inline, Tables):
 
     def _nested(self, markdown: str) -> None:
         """Write Markdown that stands beside tags. A tag at its beginning begins no block of HTML again."""
-        text = amended(JOINER + markdown if markdown[0] == "<" else markdown)
-        outer = self._source, self._is_ascii
-        self._source, self._is_ascii = text.encode(), text.isascii()
+        text = for_parser(JOINER + markdown if markdown[0] == "<" else markdown)
+        outer = self._source, self._is_ascii, self._last_words
+        self._begin_source(text.encode())
         in_summary = self._honoured[-1:] == [(len(self._ends), "summary")]
         for event, span in PARSER.events_with_range(text, merge_text=True):
             if in_summary and event in _PARAGRAPH:
                 continue
             self._parts += self.between
             self.write(event, span)
-        self._source, self._is_ascii = outer
+        self._source, self._is_ascii, self._last_words = outer
 
     def _list(self, first: int | None, span: Range) -> None:
         name = "ul" if first is None else "ol"

@@ -84,6 +84,8 @@ LINES = [
         "[foo] bar\n",
         "![i](http://h/x)\n",
         "http://x.org/y_z.\n",
+        "http://x.org/__a__/*b*",
+        "| x | y | z |\n|-|-|-|\n| 1 | 2 | 3 | 4 |\n",
         "www.a.b)\n",
         "m@x.org\n",
     ),
@@ -162,6 +164,7 @@ MATHS = [
         "    $$\n",
         "| $|x|$ |\n",
         "**$x$**",
+        "O$_2$n",
         "[$x$](http://u/\\(z\\))",
     ),
     *(

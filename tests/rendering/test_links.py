@@ -5,6 +5,8 @@ import pytest
 from chat.rendering import links
 from chat.rendering.markdown import render
 
+from .page import streamed
+
 
 def test_web_and_mail_addresses_are_followed():
     for followed in ("http://x.org", "HTTPS://x.org/a?b#c", "mailto:a@b.org", "https://日本.jp/"):
@@ -97,12 +99,49 @@ def test_a_link_that_claims_another_host_says_where_it_leads():
         ("hello+xyz@mail.example.", "hello+xyz@mail.example", "mailto:hello+xyz@mail.example"),
         ("a.b-c_d@a.b", "a.b-c_d@a.b", "mailto:a.b-c_d@a.b"),
         ("**https://x.org**", "https://x.org", "https://x.org"),
+        ("**https://x.org**(note)", "https://x.org", "https://x.org"),
+        ("[https://x.org/g]", "https://x.org/g", "https://x.org/g"),
+        ("{https://x.org/h}", "https://x.org/h", "https://x.org/h"),
+        ("http://[::1]:80/a", "http://[::1]:80/a", "http://[::1]:80/a"),
+        ("HTTPS://Example.org/X", "HTTPS://Example.org/X", "HTTPS://Example.org/X"),
+        ("WWW.EX.ORG", "WWW.EX.ORG", "http://WWW.EX.ORG"),
     ],
 )
 def test_bare_addresses_are_links(text, shown, address):
     [html] = render(text)
     assert f'href="{address}"' in html
     assert f">{shown}</a>" in html
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["3/__main__.html", "_next_/x.js", "a?q=*b*&amp;r=1", "~~old~~/a", "[a](b)", "*a*/**b**/c", "a__b__"],
+)
+def test_marks_in_a_bare_address_belong_to_it(path):
+    text = f"See https://x.org/{path} for *more*."
+    [html] = render(text, "m")
+    shown = path if path != "a__b__" else "a__b"  # its end may be that of the sentence around it
+    assert f'href="https://x.org/{shown}"' in html
+    assert f">https://x.org/{shown}</a>" in html
+    assert "<em>more</em>" in html
+    assert streamed(text, list(range(len(text) + 1))) == [html]
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("https://x.org/p[^1]\n\n[^1]: n", "https://x.org/p</a><sup"),
+        ("https://x.org/p[1](https://y.org)", '<a href="https://y.org"'),
+        ("[https://x.org/_a_](https://y.org)", '<a href="https://y.org"'),
+        ("|https://x.org/_a|*b*|\n|---|---|", "<em>b</em>"),
+        (r"[a](https://x.org/a\_b\_)", 'href="https://x.org/a_b_"'),
+        ("`https://x.org/_a_/*b*`", ">https://x.org/_a_/*b*</code>"),
+        ("```\nhttps://x.org/_a_/[b]\n```", "https://x.org/_a_/[b]"),
+        ("<br>\nhttps://x.org/_a_/b", 'href="https://x.org/_a_/b"'),
+    ],
+)
+def test_markup_beside_a_bare_address_stays_markup(text, html):
+    assert html in render(text)[0]
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,52 @@ def test_a_row_with_more_cells_than_columns_loses_none(row, expected):
     assert cells(f"{row}\n") == [expected]
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "### h",
+        "***",
+        "```\nx\n```",
+        "```md\n| a |\n|---|\n```",
+        "- i\n",
+        "1. i\n",
+        "> | a |\n> |---|\n",
+        "<hr>\n",
+    ],
+)
+def test_whatever_ends_a_table_ends_its_columns(between):
+    wide = "| x | y |\n|---|---|\n| 1 | 2 |"
+    text = f"| a |\n|---|\n{between}\n{wide}"
+    html = render(text, "m")
+    assert "<th>x</th><th>y</th>" in html[-1]
+    assert streamed(text, list(range(len(text) + 1))) == html
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("Intro:\nName | Age\n---- | ---\nBob | 5", "Name"),
+        ("**Title**\nName | Age\n:-: | :-:\nBob | 5", "Name"),
+        ("- item\n  Name | Age\n  --|--\n  1 | 2", "Name"),
+        ("> é\n> _Name_ | Age\n> --|--\n> 1 | 2", "<em>Name</em>"),
+        ("<br>\né\nName | Age\n--|--\n1|2", "Name"),
+    ],
+)
+def test_a_head_below_text_needs_no_pipe_at_its_edge(text, head):
+    html = render(text, "m")
+    assert re.search(f"<th[^>]*>{head}</th><th[^>]*>Age</th>", "".join(html))
+    assert streamed(text, list(range(len(text) + 1))) == html
+
+
+@pytest.mark.parametrize(
+    "text", ["x\na | b\n--|--|--", "x\n- a | b\n--|--", "```\nx\na | b\n--|--\n```", "x\n# a | b\n--|--"]
+)
+def test_no_pipe_is_shown_that_was_not_typed(text):
+    html = "".join(render(text))
+    assert "<table" not in html
+    assert re.sub("<.*?>", "", html).count("|") == text.count("|")
+
+
 def test_a_table_of_one_column_and_one_in_a_quotation_lose_none():
     assert "<td>1 | 2</td>" in render("| a |\n|---|\n| 1 | 2 |")[0]
     assert "<td>2 | 3</td>" in render("> | a | b |\n> |---|---|\n> | 1 | 2 | 3 |")[0]

@@ -1,9 +1,13 @@
 """The rendering of text that is still growing."""
 
+import re
+
 import pytest
 
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
+
+from .page import streamed
 
 
 def shown(text: str) -> str:
@@ -76,6 +80,15 @@ def test_a_possible_table_is_held_back_for_300_characters():
 )
 def test_markup_that_has_begun_shows_as_what_it_will_be(text, html):
     assert shown(text) == f'<p dir="auto">{html}</p>'
+
+
+@pytest.mark.parametrize("end", ["*Prices exclude", "See [the docs](http://exa", "Run `make", r"\*Prices"])
+@pytest.mark.parametrize("before", ["", "Price list\n\n", "- "])
+def test_what_is_open_below_a_tag_ends_as_it_is_typed(before, end):
+    text = f"{before}<br>\n{end}"
+    html = render(text, "m")
+    assert re.sub("<.*?>", "", html[-1]).strip().endswith(end.replace("\\", ""))
+    assert streamed(text, list(range(len(text) + 1))) == html
 
 
 def test_the_end_of_a_text_is_taken_as_it_stands():

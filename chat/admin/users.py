@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.forms import AccountForm, SetUserPasswordForm, UserChangeForm
-from chat.models import User
+from chat.models import SiteModel, User
 from chat.models.role import Role, role_expression, set_permissions
 
 from .filters import RoleFilter, StatusFilter
@@ -216,5 +216,11 @@ class GroupAdmin(
         return request.user.is_superuser
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False for a group with permissions: taking them away needs the password, see `rights.py`."""
-        return request.user.is_superuser and (obj is None or not obj.permissions.exists())
+        """Return False for a group that gives something.
+
+        Taking permissions away needs the password, see `rights.py`; a model without its last group is for
+        everybody.
+        """
+        if obj is not None and (obj.permissions.exists() or SiteModel.objects.filter(groups=obj).exists()):
+            return False
+        return request.user.is_superuser

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.models import User
+from chat.models import SiteModel, User
 from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
@@ -140,15 +140,22 @@ def test_a_superuser_gives_rights(root: User, alice: User) -> None:
     assert (alice.is_staff, alice.groups.get()) == (True, group)
 
 
-def test_a_group_with_permissions_is_not_deleted(root: User) -> None:
+@pytest.mark.parametrize("given", ["permissions", "models"])
+def test_a_group_that_gives_something_is_not_deleted(given: str, root: User) -> None:
+    """A model whose only group was deleted would be everybody's."""
     group = Group.objects.create(name="others")
-    group.permissions.add(Permission.objects.all()[0])
+    model = SiteModel.objects.create(pk="@cf/some/model")
+    if given == "models":
+        model.groups.add(group)
+    else:
+        group.permissions.add(Permission.objects.all()[0])
     client, groups = as_(root), "/admin/auth/group/"
     form = {"action": "delete_selected", "_selected_action": str(group.pk), "post": "yes"}
     assert client.post(f"{groups}{group.pk}/delete/", {"post": "yes"}).status_code == 403
     assert client.post(groups, form).status_code in (200, 403)
     group.refresh_from_db()
     group.permissions.clear()
+    model.groups.clear()
     assert client.post(f"{groups}{group.pk}/delete/", {"post": "yes"}).status_code == 302
     assert not Group.objects.filter(pk=group.pk).exists()
 

@@ -9,7 +9,7 @@ import pytest
 
 from chat.transfer.formats import conversation_of
 from chat.transfer.problems import ConversationProblem
-from tests.transfer import samples
+from tests.transfer import samples, turns
 
 ODD = (None, 1, -1.5, True, "", [], {}, [[1]], {"a": 1}, {"text": [{"text": 1}]}, "\ud800")
 Place = tuple[Any, ...]
@@ -109,3 +109,19 @@ def test_an_odd_value_counts_as_missing(made: Any) -> None:
             around[place[-1]] = odd
             with contextlib.suppress(ConversationProblem):
                 conversation_of(sent)
+
+
+def test_newer_spellings_lose_no_text() -> None:
+    call = {"type": "mcp_tool_use", "name": "find", "input": {"where": "the attic"}}
+    returned = {"type": "mcp_tool_result", "name": "find", "content": [{"type": "text", "text": "a lamp"}]}
+    found = turns.last(
+        turns.claude({"content": "Where?"}, [call, returned, {"type": "text", "text": "There."}])
+    )
+    assert found.text == "There."
+    assert "the attic" in found.reasoning
+    assert "a lamp" in found.reasoning
+    assert turns.texts(turns.claude({"content": "Where?"}))[0] == "Where?"
+    rules, ask = turns.chatgpt_message("developer", "Be brief."), turns.chatgpt_message("user", "Well?")
+    reply = turns.chatgpt_message("assistant", {"content_type": "text", "text": "Yes."})
+    said = turns.chatgpt(rules, ask, reply)
+    assert (said.system, turns.texts(said)) == ("Be brief.", ["Well?", "Yes."])

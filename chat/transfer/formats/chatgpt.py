@@ -148,6 +148,8 @@ def _text(draft: Draft, content: Raw, about: Raw) -> None:
         if not text and isinstance(part, dict) and not _is_file(part):
             text = foreign.text_in(part)
         draft.add(text)
+    if not _parts(content):
+        draft.add(foreign.text(content.get("text")))
 
 
 def _letter(directive: directives.Directive) -> str:
@@ -266,7 +268,7 @@ def _instructions(raw: Raw) -> list[str]:
     content = foreign.record(raw.get("content"))
     if content.get("content_type") == "user_editable_context":
         found = [foreign.text(content.get(name)) for name in CONTEXT]
-    elif foreign.record(raw.get("author")).get("role") == "system":
+    elif foreign.record(raw.get("author")).get("role") in ("system", "developer"):
         older = foreign.record(foreign.record(raw.get("metadata")).get("user_context_message_data"))
         found = [foreign.text(part) for part in _parts(content)]
         found += [foreign.text(older.get(name)) for name in OLDER_CONTEXT]

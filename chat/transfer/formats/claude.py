@@ -77,7 +77,8 @@ def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: Documents)
     blocks = foreign.records(raw.get("content"))
     reader.read(blocks)
     if not draft.has_text:  # older exports have no blocks
-        text, calls = PLACEHOLDER.subn("", foreign.text(raw.get("text")))
+        whole = foreign.text(raw.get("text")) or foreign.text(raw.get("content"))
+        text, calls = PLACEHOLDER.subn("", whole)
         reader.text({"text": text})
         for _ in range(0 if blocks else calls):
             draft.leave_out("tool", "")
@@ -250,8 +251,8 @@ Read = Callable[[_Blocks, Raw], None]
 BLOCKS: dict[str, Read] = {
     "text": _Blocks.text,
     "thinking": _Blocks.thinking,
-    "tool_use": _Blocks.call,
-    "tool_result": _Blocks.result,
+    **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use"), _Blocks.call),
+    **dict.fromkeys(("tool_result", "mcp_tool_result"), _Blocks.result),
     "voice_note": _Blocks.note,
     "image": _Blocks.picture,
     "document": _Blocks.picture,

@@ -72,6 +72,30 @@ def test_shared_texts_are_divided_anywhere(parts: tuple[bytes, ...]) -> None:
     assert first_line(cells, FORMATS + texts(*parts)) == "| abü | 東 |"
 
 
+def font(name: bytes = b"Arial", flags: int = 0, raised: int = 0) -> bytes:
+    return record(0x31, struct.pack("<HHHHH4xBB", 200, flags, 0, 400, raised, len(name), 0) + name)
+
+
+FONTS = b"".join([font(), font(flags=8), font(raised=1), font(b"Wingdings"), font(b"Symbol")]) + b"".join(
+    record(0xE0, struct.pack("<HH16x", number, 0)) for number in (0, 1, 3)
+)  # that of number 4 is left out: the last one is number 5
+
+
+@pytest.mark.parametrize(
+    ("string", "style", "text"),
+    [
+        (b"\x05\0\x08\x01\0" + "5×103".encode("latin-1") + b"\x04\0\x02\0", 0, "5×10³"),
+        (b"\x05\0\x08\x02\0" + b"50 mg" + b"\x03\0\x05\0\x04\0\0\0", 0, "50 μg"),
+        (b"\x03\0\x00old", 1, "~~old~~"),
+        (b"\x01\0\x00\xfc", 2, "✓"),
+        (b"\x01\0\x00\xfc", 9, "ü"),
+    ],
+)
+def test_a_text_in_its_fonts(string: bytes, style: int, text: str) -> None:
+    cell = record(0xFD, struct.pack("<HHHI", 0, 0, style, 0)) + number(0, 1, 400, style=1)
+    assert first_line(cell, FONTS + texts(string, count=1)) == f"| {text} | ~~400~~ |"
+
+
 def test_merged_and_hidden_cells_and_notes() -> None:
     cells = (
         record(0x208, struct.pack("<HHHHHHI", 1, 0, 2, 0, 0, 0, 0x20))

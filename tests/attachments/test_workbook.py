@@ -68,6 +68,40 @@ def test_a_cell(cell: str, text: str) -> None:
     assert found == (line(text, "1") if text else line("1"))
 
 
+STYLES = (
+    f'<styleSheet xmlns="{SHEET}"><fonts><font/><font><strike/></font><font>'
+    '<vertAlign val="superscript"/></font><font><name val="Wingdings"/></font></fonts><cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/>'
+    '<xf fontId="3"/></cellXfs></styleSheet>'
+)
+
+
+def rich(*runs: tuple[str, str], style: int = 0) -> str:
+    inside = "".join(f"<r>{more and f'<rPr>{more}</rPr>'}<t>{text}</t></r>" for text, more in runs)
+    return f'<c r="A1" t="inlineStr" s="{style}"><is>{inside}</is></c>'
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (rich(("5×10", ""), ("3", '<vertAlign val="superscript"/>')), "5×10³"),
+        (rich(("H", "<b/>"), ("2", '<vertAlign val="subscript"/>'), ("O", "<b/>")), "H₂O"),
+        (rich(("old 10", "<strike/>"), (" new 20", "")), "~~old 10~~ new 20"),
+        (rich(("50 ", ""), ("m", '<rFont val="Symbol"/>'), ("g", "")), "50 μg"),
+        (rich(("old 10", ""), (" new 20", "<b/>"), style=1), "~~old 10~~ new 20"),
+        (c("A1", "400", style=1), "~~400~~"),
+        (c("A1", "1", style=2), "¹"),
+        (c("A1", "ü", "str", style=3), "✓"),
+        (c("A1", "û", "str", style=3, formula="B1"), "✗"),
+        (c("A1", "", style=3, formula="B1"), "=B1 (not calculated)"),
+        (c("A1", "here", "str", 1, 'HYPERLINK("https://example.org","here")'),
+         "[~~here~~](https://example.org)"),
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_a_cell_in_its_fonts(cell: str, text: str) -> None:
+    assert sheet(rows([cell, c("B1", "1")]), parts={"styles": STYLES}) == line(text, "1")
+
+
 def test_a_shared_formula_without_results() -> None:
     first = '<c r="A1"><f t="shared" si="0" ref="A1:A2">B1*2</f></c>'
     found = sheet(rows([first], ['<c r="A2"><f t="shared" si="0"/></c>']))

@@ -1,10 +1,9 @@
 """Runs of text in their fonts as Markdown: struck out, raised, lowered, with the signs of symbol fonts."""
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from .symbol_fonts import text_in
+from .symbol_fonts import FONTS, text_in
 
 STRUCK = "~~"
 RAISED = {"superscript": str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"),
@@ -14,7 +13,7 @@ Piece = tuple[str, tuple[str, ...]]  # a text, and its marks
 
 
 class Font(NamedTuple):
-    """What is told of a font: its name, and its marks from outside to inside."""
+    """What is told of a font: its name if it is one of signs, and its marks from outside to inside."""
 
     name: str = ""
     marks: tuple[str, ...] = ()
@@ -22,12 +21,22 @@ class Font(NamedTuple):
 
 def font_of(name: str, is_struck: bool, vertical: str) -> Font:
     """Return a font. `vertical`: "superscript", "subscript", or anything else."""
+    name = name if name.strip().lower() in FONTS else ""
     return Font(name, (*([STRUCK] if is_struck else []), *([vertical] if vertical in RAISED else [])))
 
 
-def written(runs: Iterable[tuple[str, Font]]) -> str:
-    """Return texts in their fonts."""
-    return joined([(text_in(text, font.name), font.marks) for text, font in runs])
+PLAIN = Font()
+Rich = str | tuple[tuple[str, Font | None], ...]  # runs, those without a font in that of their cell
+
+
+def in_font(text: Rich, font: Font) -> str:
+    """Return the text of a cell with this font."""
+    if isinstance(text, str):
+        if font == PLAIN:
+            return text
+        text = ((text, font),)
+    runs = ((each, own or font) for each, own in text)
+    return joined([(text_in(each, of.name), of.marks) for each, of in runs])
 
 
 def joined(pieces: list[Piece]) -> str:

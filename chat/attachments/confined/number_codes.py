@@ -128,18 +128,19 @@ def _number(number: Decimal, tokens: tuple[Token, ...]) -> str:
     places = sum(each in "0#?" for each in decimals)
     exponent = ""
     if "E" in codes:
-        number, exponent = _scientific(number, places, codes)
+        number, exponent = _scientific(number, places, max(1, sum(each in "0#?" for each in whole)), codes)
     last = decimals or whole
     number /= 1_000 ** (len(last) - len(last.rstrip(",")))
     digits, _, fraction = f"{number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}".partition(".")
     return _filled(tokens, digits, fraction, "," in whole.rstrip(","), exponent)
 
 
-def _scientific(number: Decimal, places: int, codes: str) -> tuple[Decimal, str]:
-    power = number.adjusted() if number else 0
+def _scientific(number: Decimal, places: int, step: int, codes: str) -> tuple[Decimal, str]:
+    """Return the mantissa and the exponent, a multiple of the digits before the point (`step`)."""
+    power = number.adjusted() // step * step if number else 0
     mantissa = number.scaleb(-power)
-    if mantissa.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) >= 10:
-        mantissa, power = mantissa / 10, power + 1
+    if mantissa.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) >= 10**step:
+        mantissa, power = mantissa.scaleb(-step), power + step
     digits = codes.partition("E")[2].count("0")
     return mantissa, f"E{'-' if power < 0 else '+'}{abs(power):0{digits}}"
 
@@ -187,7 +188,7 @@ def _places(tokens: tuple[Token, ...]) -> list[int]:
     for index, token in enumerate(tokens):
         if token.kind == "code" and token.text in (".", "E+", "E-"):
             break
-        if token.kind == "code" and token.text in ("0", "#", "?"):
+        if _is_place(token):
             found.append(index)
     return found
 
@@ -202,19 +203,30 @@ def _grouped(digits: str, left: int, is_grouped: bool) -> str:
 
 
 def _fraction(number: Decimal, tokens: tuple[Token, ...]) -> str:
-    codes = "".join(each.text for each in tokens)
-    above, _, below = codes.partition("/")
-    fixed = re.match(r"\s*([1-9]\d*)", below)
+    """Return a number as a fraction, with what stands around it and between it and the whole number."""
+    slash = next(at for at, each in enumerate(tokens) if each.kind == "code" and each.text == "/")
+    first = next((at for at in range(slash) if _is_place(tokens[at])), slash)
+    end = slash + 1
+    while end < len(tokens) and (_is_place(tokens[end]) or tokens[end].text.isdigit()):
+        end += 1
+    below = "".join(each.text for each in tokens[slash + 1 : end])
     value = Fraction(number)
-    if fixed:
-        value = Fraction(round(value * int(fixed[1])), 1)
-        top, bottom = int(value), int(fixed[1])
+    if (fixed := re.sub(r"[#?]", "", below)).strip("0"):
+        top, bottom = round(value * int(fixed)), int(fixed)
     else:
-        value = value.limit_denominator(
-            10 ** max(1, below.count("?") + below.count("#") + below.count("0")) - 1
-        )
-        top, bottom = value.numerator, value.denominator
-    if re.search(r"[0#?]\s+[0#?]", above):
+        top, bottom = value.limit_denominator(10 ** max(1, len(below)) - 1).as_integer_ratio()
+    found = f"{top}/{bottom}"
+    if between := _texts(tokens[first:slash]):
         whole, top = divmod(top, bottom)
-        return f"{whole} {top}/{bottom}" if whole and top else str(whole) if not top else f"{top}/{bottom}"
-    return f"{top}/{bottom}"
+        found = (
+            f"{whole}{between}{top}/{bottom}" if whole and top else f"{top}/{bottom}" if top else str(whole)
+        )
+    return _texts(tokens[:first]) + found + _texts(tokens[end:])
+
+
+def _is_place(token: Token) -> bool:
+    return token.kind == "code" and token.text in ("0", "#", "?")
+
+
+def _texts(tokens: tuple[Token, ...]) -> str:
+    return "".join(each.text for each in tokens if each.kind == "text")

@@ -4,13 +4,15 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .marked_text import PLAIN, Font, Rich, font_of, in_font
 from .number_codes import BUILT_IN, GENERAL, shown
 from .ole import Container
 from .problem import Problem
 from .sheet_table import NOT_CALCULATED, Sheet, tables
 
 BOF, EOF, CONTINUE, BIFF8 = 0x809, 0x0A, 0x3C, 0x0600
-FILEPASS, DATEMODE, BOUNDSHEET, SST, FORMAT, XF = 0x2F, 0x22, 0x85, 0xFC, 0x41E, 0xE0
+FILEPASS, DATEMODE, BOUNDSHEET, SST, FONT, FORMAT, XF = 0x2F, 0x22, 0x85, 0xFC, 0x31, 0x41E, 0xE0
+STRUCK_OUT, RAISED = 0x8, {1: "superscript", 2: "subscript"}  # of a font
 LABELSST, LABEL, NUMBER, RK, MULRK, FORMULA, STRING, BOOLERR = (
     0xFD,
     0x204,
@@ -46,16 +48,24 @@ class _Book:
     """
 
     sheets: list[tuple[str, int, bool]] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    texts: list[Rich] = field(default_factory=list)
+    fonts: list[Font] = field(default_factory=list)
     codes: dict[int, str] = field(default_factory=lambda: dict(BUILT_IN))
-    styles: list[int] = field(default_factory=list)
+    styles: list[tuple[int, int]] = field(default_factory=list)  # the numbers of a font and of a code
     is_1904: bool = False
     is_calculated: bool = True
     characters: int = 0
 
     def number(self, value: float, style: int) -> str:
-        code = self.codes.get(self.styles[style], GENERAL) if style < len(self.styles) else GENERAL
+        code = self.codes.get(self.styles[style][1], GENERAL) if style < len(self.styles) else GENERAL
         return shown(value, code, self.is_1904).strip()
+
+    def font(self, number: int) -> Font:
+        place = number - (number > 4)  # there is none of number 4
+        return self.fonts[place] if place < len(self.fonts) else PLAIN
+
+    def font_of_style(self, style: int) -> Font:
+        return self.font(self.styles[style][0]) if style < len(self.styles) else PLAIN
 
 
 def old_workbook_pages(content: bytes) -> Iterator[str] | None:
@@ -101,12 +111,16 @@ def _book(stream: bytes) -> _Book:
             book.is_1904 = data[:1] == b"\x01"
         elif kind == FORMAT:
             book.codes[struct.unpack_from("<H", data)[0]] = _Texts([data[2:]]).text()
+        elif kind == FONT:
+            flags, raised = struct.unpack_from("<2xH4xH", data)
+            name = _Texts([data[15:]]).characters(data[14])
+            book.fonts.append(font_of(name, bool(flags & STRUCK_OUT), RAISED.get(raised, "")))
         elif kind == XF:
-            book.styles.append(struct.unpack_from("<H", data, 2)[0])
+            book.styles.append(struct.unpack_from("<HH", data))
         elif kind == SST:
             texts = _Texts([data[8:], *parts[1:]])
             book.texts = [
-                texts.text() for _ in range(struct.unpack_from("<I", data, 4)[0]) if not texts.is_at_end
+                texts.rich(book) for _ in range(struct.unpack_from("<I", data, 4)[0]) if not texts.is_at_end
             ]
         elif kind == BOUNDSHEET and data[5] == 0:
             place, state, length = struct.unpack_from("<IBxB", data)
@@ -120,6 +134,7 @@ class _Texts:
 
     def __init__(self, parts: list[bytes]) -> None:
         self._parts, self._index, self._at = parts, 0, 0
+        self._runs = b""
 
     @property
     def is_at_end(self) -> bool:
@@ -128,6 +143,21 @@ class _Texts:
     def text(self) -> str:
         """Return the next string, without its runs of fonts and its readings."""
         return self.characters(*struct.unpack("<H", self._take(2)))
+
+    def rich(self, book: _Book) -> Rich:
+        """Return the next string in its fonts: those from a place on, in 16-bit units."""
+        text = self.text()
+        if not self._runs:
+            return text
+        units, runs = text.encode("utf-16-le"), [(0, None), *struct.iter_unpack("<HH", self._runs)]
+        ends = [start for start, _ in runs[1:]] + [len(units)]
+        return tuple(
+            (
+                units[2 * start : 2 * end].decode("utf-16-le", "replace"),
+                None if font is None else book.font(font),
+            )
+            for (start, font), end in zip(runs, ends, strict=True)
+        )
 
     def characters(self, length: int) -> str:
         flags = self._take(1)[0]
@@ -143,7 +173,8 @@ class _Texts:
                 break
             self._index, self._at = self._index + 1, 0
             flags = self._take(1)[0]
-        self._take(4 * runs + readings)
+        self._runs = self._take(4 * runs)
+        self._take(readings)
         return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
     def _take(self, size: int) -> bytes:
@@ -161,7 +192,7 @@ class _Cells:
 
     def __init__(self, book: _Book) -> None:
         self._book, self._sheet = book, Sheet()
-        self._waiting = (0, 0)  # the formula whose text follows
+        self._waiting = (0, 0, 0)  # row, column and style of the formula whose text follows
         self._object, self._notes = 0, dict[int, str]()
 
     def read(self, stream: bytes, place: int) -> Sheet:
@@ -169,26 +200,27 @@ class _Cells:
             data = parts[0]
             if kind in (LABELSST, LABEL, NUMBER, RK, FORMULA, BOOLERR):
                 row, column, style = struct.unpack_from("<HHH", data)
-                self._put(row, column, self._text(kind, data[6:], style, (row, column)))
+                self._put(row, column, style, self._text(kind, data[6:], style, (row, column, style)))
             elif kind == MULRK:
                 row, first = struct.unpack_from("<HH", data)
                 for at in range((len(data) - 6) // 6):
                     style, number = struct.unpack_from("<Hi", data, 4 + 6 * at)
-                    self._put(row, first + at, self._book.number(_rk(number), style))
+                    self._put(row, first + at, style, self._book.number(_rk(number), style))
             elif kind == STRING:
                 self._put(*self._waiting, _Texts(parts).text())
             else:
                 self._around(kind, parts)
         return self._sheet
 
-    def _put(self, row: int, column: int, text: str) -> None:
+    def _put(self, row: int, column: int, style: int, value: Rich) -> None:
+        text = NOT_CALCULATED if value == NOT_CALCULATED else in_font(value, self._book.font_of_style(style))
         if text:
             self._book.characters += len(text) + 3
             if self._book.characters > MAX_CHARACTERS:
                 raise Problem("long")
             self._sheet.rows.setdefault(row + 1, {})[column + 1] = text
 
-    def _text(self, kind: int, data: bytes, style: int, place: tuple[int, int]) -> str:
+    def _text(self, kind: int, data: bytes, style: int, place: tuple[int, int, int]) -> Rich:
         if kind == LABELSST:
             (index,) = struct.unpack_from("<I", data)
             return self._book.texts[index] if index < len(self._book.texts) else ""

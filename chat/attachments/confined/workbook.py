@@ -7,27 +7,29 @@ from xml.etree.ElementTree import Element
 
 from .date_codes import date_number
 from .drawing_text import body_text
+from .marked_text import PLAIN, Font, Rich, font_of, in_font
 from .number_codes import BUILT_IN, GENERAL, shown
-from .ooxml import OFF, Package, Relation
+from .ooxml import OFF, Package, Relation, is_on, value
 from .problem import Problem
 from .sheet_notes import notes_of
 from .sheet_table import NOT_CALCULATED, Sheet, column_number, tables
 
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
-LINK = re.compile(r'\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
+LINK = re.compile(r'=\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
 # Where the content of a cell ends up in a formula's text for newer functions.
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 NEW_FUNCTION = re.compile(r"_xl(?:fn|ws|udf|pm)\.")
 MAX_CHARACTERS = 8_000_000  # more than may be read of a document
 MAX_CELLS = 2_000_000
+UNSTYLED = GENERAL, PLAIN
 
 
 @dataclass(slots=True)
 class _Book:
-    """The parts that the sheets share. `formats`: the code of each style."""
+    """The parts that the sheets share. `styles`: the code and the font of each."""
 
-    texts: list[str]
-    formats: list[str]
+    texts: list[Rich]
+    styles: list[tuple[str, Font]]
     is_1904: bool
     characters: int = 0
     formulas: dict[str, str] = field(default_factory=dict)  # of a sheet, by the number that cells share
@@ -41,7 +43,7 @@ def workbook_pages(content: bytes) -> Iterator[str]:
     properties = root.find("x-workbookPr")
     is_1904 = properties is not None and properties.get("date1904", "0") not in OFF
     book = _Book(_texts(package, _target(relations, "sharedStrings")),
-                 _formats(package, _target(relations, "styles")), is_1904)  # fmt: skip
+                 _styles(package, _target(relations, "styles")), is_1904)  # fmt: skip
     for element in root.iter("x-sheet"):
         relation = relations.get(element.get("r-id", ""))
         if relation is None or relation.kind != "worksheet":
@@ -64,15 +66,22 @@ def _target(relations: dict[str, Relation], kind: str) -> str:
     return next((each.target for each in relations.values() if each.kind == kind), "")
 
 
-def _texts(package: Package, part: str) -> list[str]:
+def _texts(package: Package, part: str) -> list[Rich]:
     """Return the texts that cells share."""
     return [_rich_text(each) for each in package.elements(part, ("x-si",))]
 
 
-def _rich_text(element: Element) -> str:
+def _rich_text(element: Element) -> Rich:
     """Return a text in one or more runs, without the readings of its ideographs."""
-    runs = (each if each.tag == "x-t" else each.find("x-t") for each in element if each.tag in ("x-t", "x-r"))
-    return _unescaped("".join(run.text or "" for run in runs if run is not None))
+    runs = [each for each in element if each.tag in ("x-t", "x-r")]
+    if all(each.find("x-rPr") is None for each in runs):
+        return "".join(map(_run, runs))
+    return tuple((_run(each), _font(each.find("x-rPr"))) for each in runs)
+
+
+def _run(element: Element) -> str:
+    text = element if element.tag == "x-t" else element.find("x-t")
+    return _unescaped((text.text or "") if text is not None else "")
 
 
 def _unescaped(text: str) -> str:
@@ -80,13 +89,21 @@ def _unescaped(text: str) -> str:
     return ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
-def _formats(package: Package, part: str) -> list[str]:
+def _font(element: Element | None) -> Font | None:
+    if element is None:
+        return None
+    name = next((value(each) for each in element if each.tag in ("x-rFont", "x-name")), "")
+    return font_of(name, is_on(element.find("x-strike")), value(element.find("x-vertAlign")))
+
+
+def _styles(package: Package, part: str) -> list[tuple[str, Font]]:
     root = package.root(part)
     codes = BUILT_IN | {
         int(each.get("numFmtId", "0")): each.get("formatCode", "") for each in root.iter("x-numFmt")
     }
-    cells = root.find("x-cellXfs")
-    return [codes.get(int(each.get("numFmtId", "0")), GENERAL) for each in cells] if cells is not None else []
+    fonts = {str(at): _font(each) for at, each in enumerate(root.iterfind("x-fonts/x-font"))}
+    return [(codes.get(int(each.get("numFmtId", "0")), GENERAL), fonts.get(each.get("fontId", "")) or PLAIN)
+            for each in root.iterfind("x-cellXfs/x-xf")]  # fmt: skip
 
 
 def _sheet(package: Package, part: str, book: _Book) -> Sheet:
@@ -141,36 +158,34 @@ def _read_row(element: Element, number: int, sheet: Sheet, book: _Book) -> None:
 
 def _cell(cell: Element, book: _Book) -> str:
     """Return what a cell shows; its formula if no result is stored."""
-    kind, stored, formula = cell.get("t", "n"), cell.find("x-v"), cell.find("x-f")
-    value = (stored.text or "") if stored is not None else ""
-    if formula is not None:
-        text = _formula(formula, cell.get("r", ""), book)
-        if not value and kind != "str":
-            return f"{text} {NOT_CALCULATED}"
-        if link := LINK.match(text[1:]):
-            return _linked(_value(kind, value, cell, book), link[1])
-    return _value(kind, value, cell, book)
+    kind, element, formula = cell.get("t", "n"), cell.find("x-v"), cell.find("x-f")
+    stored = (element.text or "") if element is not None else ""
+    if formula is not None and not stored and kind != "str":
+        return f"{_formula(formula, cell.get('r', ''), book)} {NOT_CALCULATED}"
+    style = cell.get("s", "")
+    code, font = book.styles[int(style)] if style.isdigit() and int(style) < len(book.styles) else UNSTYLED
+    text = in_font(_value(kind, stored, cell, code, book), font)
+    link = LINK.match(_formula(formula, cell.get("r", ""), book)) if formula is not None else None
+    return _linked(text, link[1]) if link else text
 
 
-def _value(kind: str, value: str, cell: Element, book: _Book) -> str:
+def _value(kind: str, stored: str, cell: Element, code: str, book: _Book) -> Rich:
     if kind == "inlineStr":
         found = cell.find("x-is")
         return _rich_text(found) if found is not None else ""
     if kind == "s":
-        return book.texts[int(value)] if value.isdigit() and int(value) < len(book.texts) else ""
+        return book.texts[int(stored)] if stored.isdigit() and int(stored) < len(book.texts) else ""
     if kind == "b":
-        return {"1": "TRUE", "0": "FALSE"}.get(value, value)
-    if kind not in ("n", "d") or not value:
-        return _unescaped(value)
-    style = cell.get("s", "")
-    code = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else GENERAL
+        return {"1": "TRUE", "0": "FALSE"}.get(stored, stored)
+    if kind not in ("n", "d") or not stored:
+        return _unescaped(stored)
     if kind == "d" and code == GENERAL:
-        return value
+        return stored
     try:
-        number = float(value) if kind == "n" else date_number(value, book.is_1904)
+        number = float(stored) if kind == "n" else date_number(stored, book.is_1904)
         return shown(number, code, book.is_1904).strip()
     except (ArithmeticError, ValueError, IndexError):
-        return value
+        return stored
 
 
 def _formula(element: Element, reference: str, book: _Book) -> str:

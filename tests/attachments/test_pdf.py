@@ -204,7 +204,7 @@ MEMBER = b"<< /Type /OCMD /OCGs [20 0 R 21 0 R] /P /AllOn >>"
         ("/OFF [21 0 R]", b"/OC /C BDC %s EMC", "on\nout"),
         ("", b"/OC /B BDC 1 1 1 rg %s 0 0 0 rg EMC", "on\noff\nout"),
         ("/OFF [21 0 R]", b"/OC /B BDC 3 Tr %s 0 Tr EMC", "on\noff\nout"),
-        ("/OFF [21 0 R]", b"/OC /B BDC 1 0 0 1 0 2000 cm %s 1 0 0 1 0 -2000 cm EMC", "on\noff\nout"),
+        ("/OFF [21 0 R]", b"/OC /B BDC 1 0 0 1 0 2000 cm %s 1 0 0 1 0 -2000 cm EMC", "on\nout"),
         ("/OFF [21 0 R]", b"/OC /B BDC /Span <</MCID 0>> BDC %s EMC EMC", "on\nout"),
     ],
 )

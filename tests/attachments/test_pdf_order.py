@@ -71,7 +71,7 @@ def test_words_divided_at_the_end_of_a_line() -> None:
 def test_a_superscript_ends_no_line(size: int) -> None:
     raised = b"(the area is x) Tj /F %d Tf 4 Ts (2) Tj 0 Ts /F 10 Tf ( + y and more) Tj" % size
     (found,) = texts(page((50, 686, "of it"), before=b"BT /F 10 Tf 50 700 Td %s ET " % raised))
-    assert found == "the area is x2 + y and more\nof it"
+    assert found == "the area is x² + y and more\nof it"
 
 
 def rows(*cells: Sequence[str]) -> list[list[String]]:
@@ -157,7 +157,7 @@ def test_rotated_pages_are_read_as_their_text_stands(rotation: int, turn: int) -
     parts = [prose(1), prose(2)]
     turned = {
         0: b"",
-        90: b"0 1 -1 0 700 0 cm ",
+        90: b"0 1 -1 0 800 0 cm ",
         180: b"-1 0 0 -1 600 800 cm ",
         270: b"0 -1 1 0 0 800 cm ",
     }

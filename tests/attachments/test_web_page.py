@@ -164,6 +164,7 @@ WORDS = [
         "e^(x+1) a_ij b^k 10⁻⁹ a_(n+1)",
     ),
     ("1<sup>st</sup> M<sup>lle</sup> word<sup><a href='#n'>[1]</a></sup>", "1st Mlle word[1]"),
+    ("of 120<sup>1,2</sup>", "of 120^(1,2)"),
     ("<span style='color:red; text-decoration: line-through'>50 €</span> 40 €", "~~50 €~~ 40 €"),
     ("<p style=text-decoration-line:line-through>50<p>40", "~~50~~\n\n40"),
     ("<s><font style=text-decoration:line-through>50</font></s> 40", "~~50~~ 40"),

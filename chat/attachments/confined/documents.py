@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .page_notes import PICTURES_ONLY
+from .page_notes import WITHOUT_TEXT
 from .problem import Problem
 from .text_encoding import decoded
 
@@ -72,7 +72,7 @@ def limited(pages: Iterable[str], max_pages: int, max_characters: int) -> list[s
             raise Problem("long")
         if len(found) > max_pages:
             raise Problem("pages")
-    if all(page.strip() in ("", PICTURES_ONLY) for page in found):
+    if all(page.strip() in WITHOUT_TEXT for page in found):
         raise Problem("empty")
     return found
 

@@ -25,7 +25,9 @@ SCRIPTS = {
     "sub": (str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"), "_"),
 }
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
-OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w")  # of an exponent or an index, in contrast to “st”
+OPERATION = re.compile(
+    r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w|[0-9].*"
+)  # of an exponent, an index or notes, not “st”
 KEEPING = re.compile(r"(?:^|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
 UNWRITTEN = re.compile(r"[\t\r\n]")  # of an address, as https://url.spec.whatwg.org/ has it
 NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)

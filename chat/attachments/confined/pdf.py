@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .page_notes import PICTURE_BESIDE, PICTURES_ONLY
+from .page_notes import PICTURE_BESIDE, PICTURES_ONLY, UNREADABLE_ONLY
 from .pdf_annotations import Annotations, attached_files
 from .pdf_layers import leave_out_hidden
 from .pdf_order import reading_order
-from .pdf_text import PageText
+from .pdf_scripts import write_scripts
+from .pdf_text import UNREADABLE, PageText
 from .pdf_xfa import xfa_text
 from .problem import Problem
 
@@ -50,7 +51,10 @@ def pdf_page(document: Any, number: int) -> str:
     except pypdfium2.PdfiumError:
         return ""
     try:
+        write_scripts(text)
         annotations = Annotations(document, page, text)
+        if _is_unreadable(text):
+            return UNREADABLE_ONLY
         body = text.joined(reading_order(text), annotations.insertions)
         found = "\n\n".join(filter(None, (body, *annotations.notes)))
         return _with_picture(page, found)
@@ -69,6 +73,12 @@ def _upright(page: Any) -> tuple[Any, PageText]:
     page.set_rotation(90 * text.turns)
     handle = page.get_textpage()
     return handle, PageText(handle)
+
+
+def _is_unreadable(text: PageText) -> bool:
+    """Return True if no font of the page tells its letters."""
+    found = {character for character in text.characters if not character.isspace()}
+    return found == {UNREADABLE}
 
 
 def _with_picture(page: Any, text: str) -> str:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 # PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
 DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
 BREAK = re.compile(r"(?<=\S)[\r\n]+(?=[^\r\n])")
+UNREADABLE = "\ufffd"
+LIGATURES = re.compile("[\x0b-\x0f]")  # in TeX's fonts, beside letters as ASCII has them
 NO_BREAK = "\x1f"  # a space for Python, which is no part of a clean text
 TOUCHING = 0.1  # between two characters, in heights of the higher one
 # A space before a string of one character, which PDFium takes for a part of the line above.
@@ -72,15 +74,17 @@ class PageText:
     def __init__(self, handle: Any) -> None:
         from pypdfium2 import raw
 
-        self._raw, self._handle = raw, handle
+        self.raw, self.handle = raw, handle
         self._boxes: dict[int, Box] = {}
         self._rectangle = raw.FS_RECTF()
         text = handle.get_text_range()
         count = handle.count_chars()
         if len(text) != count:  # a character that is written as several
             text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
-        self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(text)))
+        self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(self._readable(list(text)))))
         self.turns = self._quarter_turns()
+        self._shown_box = self.shown(*handle.page.get_bbox())
+        self._leave_out_unseen()
         for found in BREAK.finditer("".join(self.characters)):
             if self._goes_on(found.start() - 1, found.end()):
                 self.characters[found.start() : found.end()] = [NO_BREAK] * len(found[0])
@@ -93,14 +97,42 @@ class PageText:
         found = self._boxes.get(number)
         if found is None:
             edges = self._rectangle
-            self._raw.FPDFText_GetLooseCharBox(self._handle, number, edges)
+            self.raw.FPDFText_GetLooseCharBox(self.handle, number, edges)
             found = self._boxes[number] = self.shown(edges.left, edges.bottom, edges.right, edges.top)
         return found
+
+    def _readable(self, characters: list[str]) -> list[str]:
+        """Return the characters, with a mark for each whose font has only a code for it.
+
+        The codes of letters are those of ASCII in many old fonts; not so in a font that has others too.
+        """
+        controls = [number for number, each in enumerate(characters) if each < " "]
+        unknown = [number for number in controls if self.raw.FPDFText_HasUnicodeMapError(self.handle, number)]
+        if any(not LIGATURES.match(characters[number]) for number in unknown):
+            unknown = [
+                number
+                for number in range(len(characters))
+                if self.raw.FPDFText_HasUnicodeMapError(self.handle, number) == 1
+            ]
+        for number in unknown:
+            characters[number] = UNREADABLE
+        return characters
+
+    def _leave_out_unseen(self) -> None:
+        """Leave out what is drawn outside of the page's visible part: printers' marks, the next page."""
+        if all(self._shown_box.holds(box.middle) for box in self._drawn()):
+            return
+        is_unseen = False
+        for number, character in enumerate(self.characters):
+            if not character.isspace():
+                is_unseen = not self._shown_box.holds(self.box(number).middle)
+            if is_unseen:  # with the end of its line
+                self.characters[number] = NO_BREAK
 
     def _quarter_turns(self) -> int:
         step = 1 + len(self.characters) // MAX_ANGLES
         shown = [number for number, each in enumerate(self.characters) if not each.isspace()][::step]
-        angles = (self._raw.FPDFText_GetCharAngle(self._handle, number) for number in shown)
+        angles = (self.raw.FPDFText_GetCharAngle(self.handle, number) for number in shown)
         turns = Counter(-round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0)  # -1: none
         return turns.most_common(1)[0][0] if turns else 0
 
@@ -138,9 +170,12 @@ class PageText:
         return box
 
     def pieces(self) -> Iterable[Box]:
-        """Return where the strings stand that the page draws; faster than `box`."""
-        for number in range(self._handle.count_rects()):
-            yield self.shown(*self._handle.get_rect(number))
+        """Return where the strings stand that the page shows; faster than `box`."""
+        return filter(lambda box: self._shown_box.holds(box.middle), self._drawn())
+
+    def _drawn(self) -> Iterable[Box]:
+        for number in range(self.handle.count_rects()):
+            yield self.shown(*self.handle.get_rect(number))
 
     def shown(self, left: float, bottom: float, right: float, top: float) -> Box:
         """Return a rectangle as it is read, where most of the text stands upright."""

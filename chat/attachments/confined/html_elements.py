@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from .html_lists import list_items
 from .html_tables import table_text
-from .html_visibility import is_hidden, is_struck, tag_of
+from .html_visibility import has_style, is_hidden, tag_of
 from .html_whitespace import EDGE, collapsed, joined, kept, prefixed, restored, tidy
 from .mathml import between_dollars, equation
 
@@ -71,7 +71,7 @@ class Body:
         self._is_kept |= bool(KEEPING.search(node.attributes.get("style") or ""))
         try:
             text = "".join(map(self.text_of, node.iter(include_text=True)))
-            return struck(text) if is_struck(node) else text
+            return styled(text, node)
         finally:
             self._depth, self._is_kept = before
 
@@ -264,6 +264,16 @@ def with_address(text: str, address: str) -> str:
     return f"{words} ({address}){text[len(words) :]}" if words.strip() else text
 
 
+def styled(text: str, node: Any) -> str:
+    """Return the text of an element, struck out, raised or lowered by a style."""
+    tag = tag_of(node)
+    for name, (characters, mark) in SCRIPTS.items():
+        if INLINE.fullmatch(tag) and tag not in SCRIPTS and has_style(node, f"data-{name}"):
+            words = text.strip(" ")
+            text = text.replace(words, script(words, characters, mark)) if words else text
+    return struck(text) if has_style(node, "data-struck") else text
+
+
 def struck(text: str) -> str:
     words = text.strip(" ")
     is_marked = words and not re.search(f"[\n{EDGE}]|^~~", words)
@@ -277,6 +287,8 @@ def picture(description: str) -> str:
 
 def script(text: str, characters: dict[int, int], mark: str) -> str:
     """Return a superscript or a subscript: digits as such, an exponent or an index with a mark."""
+    if {*map(ord, text)} <= {*characters.values()}:  # by the element inside
+        return text
     if DIGITS.fullmatch(text):
         return text.translate(characters)
     if mark == "_" and text:

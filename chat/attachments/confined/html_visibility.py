@@ -1,4 +1,4 @@
-"""The elements of a web page that a browser does not show, or shows with a line through them."""
+"""The elements of a web page that a browser does not show, or shows struck out, raised or lowered."""
 
 import re
 from itertools import islice
@@ -23,15 +23,22 @@ RULE = re.compile(r"([^{};]++)\{([^{}]*+)\}")
 SHOWING = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
 DECORATION = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:", re.IGNORECASE)
 STRUCK = re.compile(r"(?:^|[;{\s])text-decoration(?:-line)?\s*:[^;}]*\bline-through", re.IGNORECASE)
-STRUCK_ATTRIBUTE = "data-struck"
+VERTICAL = re.compile(r"(?:^|;)\s*vertical-align\s*:", re.IGNORECASE)
+RAISED = re.compile(r"(?:^|[;{\s])vertical-align\s*:\s*super\b", re.IGNORECASE)
+LOWERED = re.compile(r"(?:^|[;{\s])vertical-align\s*:\s*sub\b", re.IGNORECASE)
 # By attribute: the declarations that decide, and those that set it.
-ATTRIBUTES = {"hidden": (SHOWING, HIDING), STRUCK_ATTRIBUTE: (DECORATION, STRUCK)}
+ATTRIBUTES = {
+    "hidden": (SHOWING, HIDING),
+    "data-struck": (DECORATION, STRUCK),
+    "data-sup": (VERTICAL, RAISED),
+    "data-sub": (VERTICAL, LOWERED),
+}
 MAX_RULES = 200
 TEX = 'script[type^="math/tex"]'
 
 
 def apply_styles(tree: Any) -> None:
-    """Give the elements that a style sheet inside the page hides or strikes out an attribute that says so.
+    """Give elements the attributes that say how a style sheet inside the page shows them, or hides them.
 
     Of several rules the last one counts. Those for some media are left aside; the parser finds no element
     in a state (`:hover`), but those in an order and what is checked.
@@ -40,7 +47,7 @@ def apply_styles(tree: Any) -> None:
         for each in tree.css('[class^="MathJax"]'):
             each.attrs["hidden"] = ""
     sheets = [each.text() for each in tree.css("style") if each.parent.tag != "noscript"]
-    told = [SHOWING, DECORATION] if any(map(STRUCK.search, sheets)) else [SHOWING]  # few pages strike out
+    told = {SHOWING} | {decides for decides, is_so in ATTRIBUTES.values() if any(map(is_so.search, sheets))}
     rules = (rule for sheet in sheets for rule in RULE.finditer(AT_RULE.sub("", COMMENT.sub("", sheet))))
     for rule in islice((rule for rule in rules if any(each.search(rule[2]) for each in told)), MAX_RULES):
         try:
@@ -60,12 +67,11 @@ def tag_of(node: Any) -> str:
     return node.tag or ""
 
 
-def is_struck(node: Any) -> bool:
-    """Return True for text with a line through it, by a style of the element or of the page."""
+def has_style(node: Any, attribute: str) -> bool:
+    """Return True for an element whose own style, or the page's, sets this one of ATTRIBUTES."""
+    decides, is_so = ATTRIBUTES[attribute]
     style = node.attributes.get("style") or ""
-    return bool(STRUCK.search(style)) or (
-        STRUCK_ATTRIBUTE in node.attributes and not DECORATION.search(style)
-    )
+    return bool(is_so.search(style)) or (attribute in node.attributes and not decides.search(style))
 
 
 def is_hidden(node: Any) -> bool:

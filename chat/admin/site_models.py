@@ -123,11 +123,11 @@ class SiteModelAdmin(LoggedValuesMixin, PermissionBeforeLookupMixin):
 
     @admin.display(description=_("window"))
     def context_window(self, obj: SiteModel) -> str:
-        return _tokens(_model(obj).window or None, observed=obj.observed_context_window is not None)
+        return _tokens(_model(obj).window or None, observed=obj.observed_limits[0] is not None)
 
     @admin.display(description=_("longest reply"))
     def max_output(self, obj: SiteModel) -> str:
-        return _tokens(_model(obj).max_output, observed=obj.observed_max_output is not None)
+        return _tokens(_model(obj).max_output, observed=obj.observed_limits[1] is not None)
 
     @admin.display(description=_("$ per million tokens in / out"))
     def price(self, obj: SiteModel) -> str:

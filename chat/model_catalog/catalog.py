@@ -22,7 +22,7 @@ from chat.upstream.catalog import (
     retired,
     to_record,
 )
-from chat.upstream.error_limits import parse_limits
+from chat.upstream.error_limits import ModelLimits, parse_limits
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 POSITION_STEP = 10  # between the positions of two models, so that others can be put between them
@@ -135,11 +135,12 @@ def model_of(row: SiteModel, site: dict[str, LlmModel]) -> LlmModel | None:
 
 def apply_overrides(row: SiteModel, model: LlmModel) -> LlmModel:
     """Return the model with the administrator's name for it and the limits learned from its errors."""
+    window, output = row.observed_limits
     return replace(
         model,
         name=row.display_name or model.name,
-        window=row.observed_context_window or model.window,
-        max_output=row.observed_max_output or model.max_output,
+        window=window or model.window,
+        max_output=output or model.max_output,
     )
 
 
@@ -183,13 +184,9 @@ def _default(
 
 def record_rejection(key: str, error: UpstreamError) -> None:
     """Store the information in an error about the model itself: its limits, or that it is deprecated."""
-    limits = parse_limits(error.detail)
-    observed = {"observed_context_window": limits.window, "observed_max_output": limits.output}
-    observed = {name: value for name, value in observed.items() if value}
-    row = SiteModel.objects.filter(pk=key)
+    limits = _limits(error)
     with write_lock(), transaction.atomic():
-        if error.kind is ErrorKind.TOO_LONG and observed and not row.filter(**observed).exists():
-            row.update(**observed)
+        if SiteModel.objects.note_limits(key, limits.window, limits.output):
             CatalogState.objects.bump_version()
         if error.code == DEPRECATED_CODE:
             SiteModel.objects.count_rejection(key)
@@ -200,7 +197,12 @@ def record_rejection(key: str, error: UpstreamError) -> None:
 
 def is_informative(error: UpstreamError) -> bool:
     """Return True if `record_rejection` may have something to store, and so is worth its queries."""
-    return error.code == DEPRECATED_CODE or (error.kind is ErrorKind.TOO_LONG and bool(error.detail))
+    return error.code == DEPRECATED_CODE or _limits(error) != ModelLimits()
+
+
+def _limits(error: UpstreamError) -> ModelLimits:
+    is_about_request = error.kind in (ErrorKind.TOO_LONG, ErrorKind.INVALID)
+    return parse_limits(error.detail) if is_about_request else ModelLimits()
 
 
 def initial_catalog(given: Sequence[LlmModel]) -> Catalog:

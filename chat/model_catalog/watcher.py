@@ -2,6 +2,7 @@
 
 import logging
 import random
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from . import catalog, sync
 from .catalog import CurrentCatalog
 
 VERSION_POLL_SECONDS = 2.5  # between two queries of the list's version
+RELOAD_SECONDS = 600.0  # for what ends by itself: refusals and limits that were learned a day ago
 LIST_NAME = "the list of models"
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,7 @@ class CatalogWatcher:
         self._client = client
         self._catalog = catalog
         self._version = 0
+        self._loaded = 0.0
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
@@ -53,7 +56,8 @@ class CatalogWatcher:
 
     async def _poll(self) -> None:
         state = await run_in_db(CatalogState.objects.status)
-        if state.version != self._version:
+        if state.version != self._version or time.monotonic() - self._loaded > RELOAD_SECONDS:
+            self._loaded = time.monotonic()
             self._catalog.replace(await run_in_db(catalog.load_catalog, self._given))
             # A change made between the two queries has a later version, so the next poll loads it.
             self._version = state.version

@@ -15,6 +15,7 @@ from .catalog_state import CatalogState
 
 MAX_REJECTIONS = 3  # from then on a model counts as ended: Cloudflare once refused a model that had not
 REJECTION_LIFETIME = timedelta(days=1)  # after the last rejection; then the model is tried again
+LIMITS_LIFETIME = timedelta(days=1)  # of limits read from an error, which may be wrong and is not repeated
 DEFAULT_POSITION = 1_000
 
 
@@ -28,6 +29,19 @@ class SiteModelQuerySet(models.QuerySet["SiteModel"]):
         ):
             row.update(rejections=1, last_rejected=now)
 
+    def note_limits(self, key: str, window: int | None, output: int | None) -> bool:
+        """Store the limits in tokens that an error of this model names; return False if they are known."""
+        now = timezone.now()
+        limits = {"observed_context_window": window, "observed_max_output": output}
+        named = {name: value for name, value in limits.items() if value}
+        row = self.filter(pk=key)
+        fresh = row.filter(limits_observed__gt=now - LIMITS_LIFETIME)
+        if not named or fresh.filter(**named).exists():
+            return False
+        if not fresh.update(**named, limits_observed=now):
+            row.update(**limits, limits_observed=now)
+        return True
+
     def put_default(self, key: str) -> None:
         """Make this model the default. Call it in the transaction that checked that it may be."""
         self.filter(is_default=True).exclude(pk=key).update(is_default=False)
@@ -39,8 +53,9 @@ class SiteModel(models.Model):
 
     `metadata` is Cloudflare's description of the model as JSON, empty if its list could not be fetched.
     `observed_context_window` and `observed_max_output`, in tokens, are limits read from error messages of the
-    model. `delisted_at` is the time since which Cloudflare no longer lists it. `display_name` replaces the
-    maker's name. Only an `enabled` model can be chosen.
+    model at the time `limits_observed`: see `observed_limits`. `delisted_at` is the time since which
+    Cloudflare no longer lists it. `display_name` replaces the maker's name. Only an `enabled` model can be
+    chosen.
     """
 
     class Source(models.TextChoices):
@@ -54,6 +69,7 @@ class SiteModel(models.Model):
     metadata = models.JSONField(default=dict, editable=False)
     observed_context_window = models.PositiveBigIntegerField(null=True, editable=False)
     observed_max_output = models.PositiveBigIntegerField(null=True, editable=False)
+    limits_observed = models.DateTimeField(null=True, editable=False)
     delisted_at = models.DateTimeField(null=True, editable=False)
     rejections = models.PositiveIntegerField(default=0, editable=False)
     last_rejected = models.DateTimeField(null=True, editable=False)
@@ -88,6 +104,13 @@ class SiteModel(models.Model):
 
     def __str__(self) -> str:
         return self.display_name or self.id
+
+    @property
+    def observed_limits(self) -> tuple[int | None, int | None]:
+        """(window, longest reply) in tokens as its errors named them in the last day, else None."""
+        if self.limits_observed is None or self.limits_observed < timezone.now() - LIMITS_LIFETIME:
+            return None, None
+        return self.observed_context_window, self.observed_max_output
 
     @property
     def has_ended(self) -> bool:

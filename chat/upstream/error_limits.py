@@ -1,7 +1,7 @@
 """A model's real limits, read from its error messages, because some declared windows are too large."""
 
-import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 MIN_LIMIT_TOKENS = 512  # a smaller number is no model's limit, and would reject every prompt
@@ -20,6 +20,9 @@ OUTPUT_ERROR = re.compile(rf"supports at most {TOKENS_PATTERN} completion tokens
 # That the allowance is spent, or that the model has ended.
 END_ERROR = re.compile(r"daily free allocation|\b(?:3036|4006|5028):", re.I)
 
+# The fields that a limit can be about.
+LIMITED_PARAM = re.compile(r"(?:messages|prompt|input|max_\w*tokens)\b")
+
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
@@ -34,20 +37,41 @@ def parse_limits(text: str) -> ModelLimits:
     return ModelLimits(_number(WINDOW_ERROR, text), _number(OUTPUT_ERROR, text))
 
 
-def is_quoted(text: str, sent: object) -> bool:
-    """Return True if what the error message says of the model or the account stands in the request itself.
+def is_quoted(text: str, param: str, sent: object) -> bool:
+    """Return True if the error may only repeat what the request itself says of the model or the account.
 
-    Some servers quote that. Else one client could make a model's window small for everybody, or end it.
-    `sent`: what the client chose.
+    Else one client could make a model's window small for everybody, or end it. Words are compared without
+    case, punctuation and spaces, and a number alone is enough, because servers quote in spellings of their
+    own. `param`: the field that the server blames; `sent`: what the client chose.
     """
     found = [
         match[0] for pattern in (WINDOW_ERROR, OUTPUT_ERROR, END_ERROR) for match in pattern.finditer(text)
     ]
-    return bool(found) and any(each in _text_of(sent) for each in found)
+    if not found:
+        return False
+    if param and not LIMITED_PARAM.match(param):
+        return True
+    texts = [each.replace(",", "") for each in _texts(sent)]
+    words = _letters("".join(texts))
+    numbers = {number for each in found for number in re.findall("[0-9]+", each.replace(",", ""))}
+    return any(_letters(each.replace(",", "")) in words for each in found) or any(
+        re.search(rf"(?<![0-9]){number}", each) for number in numbers for each in texts
+    )
 
 
-def _text_of(sent: object) -> str:
-    return json.dumps(sent, ensure_ascii=False, default=str)
+def _texts(sent: object) -> Iterator[str]:
+    """Yield all keys and values of a request as text."""
+    if isinstance(sent, Mapping):
+        sent = [*sent.keys(), *sent.values()]
+    if isinstance(sent, Sequence) and not isinstance(sent, str):
+        for each in sent:
+            yield from _texts(each)
+    else:
+        yield str(sent)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:

@@ -177,6 +177,8 @@ def test_a_models_own_limits_win_over_the_declared_ones() -> None:
     assert CatalogState.objects.status().version == before + 1
     catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))  # nothing new
     assert CatalogState.objects.status().version == before + 1
+    yesterday = datetime.now(UTC) - timedelta(days=1, minutes=1)
+    assert change(GEMMA, limits_observed=yesterday).get(GEMMA).window == 90_000
 
 
 def test_a_limit_of_its_output_is_learnt_too() -> None:

@@ -67,7 +67,30 @@ WINDOW = "maximum context length of 512 tokens"
         ("5028: This model was deprecated", "hello", False),
         ("Input should be 'low' or 'high', not '5028: a'", {"reasoning_effort": "5028: a"}, True),
         (f"The {WINDOW} is 4006: a", "4006: a", True),
+        (
+            "Invalid value: 'maximum context \"x\" supports only 600'",
+            ['maximum context "x" supports only 600'],
+            True,
+        ),
+        ("got 'maximum context\\nsupports only 600'", ["maximum context\nsupports only 600"], True),
+        ("got maximum context \\\\ supports only 600", ["maximum context \\ supports only 600"], True),
+        ("maximum context … supports only 600", [f"maximum context {'a' * 45} supports only 600"], True),
+        (
+            "not 'maximum context', nor ' supports only 600'",
+            {"a": "maximum context", "b": " supports only 600"},
+            True,
+        ),
+        ("maximum context supports only 600", [f"maximum context supports only {600_000}"], True),
+        ("maximum context: supports only 60,000", [{"maximum context": 60_000}], True),
     ],
 )
 def test_a_limit_that_the_request_names_itself_is_only_quoted(text: str, sent: object, quoted: bool) -> None:
-    assert is_quoted(text, sent) is quoted
+    assert is_quoted(text, "", sent) is quoted
+
+
+@pytest.mark.parametrize(
+    ("param", "quoted"),
+    [("max_tokens", False), ("messages", False), ("messages[0].content", False), ("tools[0]", True)],
+)
+def test_a_limit_is_said_of_the_prompt_or_the_reply(param: str, quoted: bool) -> None:
+    assert is_quoted(f"The prompt exceeds the {WINDOW}", param, "hello") is quoted

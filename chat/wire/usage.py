@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+MAX_DIGITS = 16  # of a count
 # The names of each count, OpenAI's first.
 _PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "inputTokens")
 _COMPLETION = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count", "outputTokens")
@@ -114,8 +115,11 @@ def _read(raw: object) -> Usage:
     thought = _first(raw, _REASONING) or _detail(raw, _COMPLETION_DETAILS, "reasoning_tokens")
     if "cache_read_input_tokens" in raw and "prompt_tokens" not in raw:  # Anthropic counts them apart
         prompt += cached + int(_number(raw.get("cache_creation_input_tokens")))
-    if "thoughtsTokenCount" in raw:  # as Gemini does with its thoughts
+    total = int(_number(raw.get("total_tokens")))
+    # Gemini and xAI count the reasoning apart.
+    if "thoughtsTokenCount" in raw or (total and total == prompt + completion + thought):
         completion += thought
+    prompt = prompt or max(0, total - completion)
     return Usage(prompt, completion, cached, _number(raw.get("neurons")), thought)
 
 
@@ -130,7 +134,12 @@ def _detail(raw: Mapping[str, Any], holders: Iterable[str], name: str) -> int:
 
 
 def _number(value: Any) -> float:
-    """Return a count or a price; 0 for anything that is not a finite, non-negative number."""
+    """Return a count or a price; 0 for anything that is not a finite, non-negative number.
+
+    Some servers write it as text.
+    """
+    if isinstance(value, str) and value.isdecimal() and len(value) < MAX_DIGITS:
+        return int(value)
     if (type(value) is int or type(value) is float) and 0 <= value < math.inf:
         return value
     return 0

@@ -86,6 +86,18 @@ class TestUsage:
                                    "cachedContentTokenCount": 3, "totalTokenCount": 18}},
                 Usage(5, 13, 3, 0.0, 4),
             ),
+            (
+                {"usage": {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135,
+                           "completion_tokens_details": {"reasoning_tokens": 94}}},
+                Usage(32, 103, 0, 0.0, 94),
+            ),
+            (
+                {"usage": {"prompt_tokens": 32, "completion_tokens": 94, "total_tokens": 126,
+                           "completion_tokens_details": {"reasoning_tokens": 94}}},
+                Usage(32, 94, 0, 0.0, 94),
+            ),
+            ({"usage": {"total_tokens": 9}}, Usage(9)),
+            ({"usage": {"prompt_tokens": "5", "completion_tokens": "9"}}, Usage(5, 9)),
             ({"prompt_eval_count": 5, "eval_count": 9}, Usage(5, 9)),
             ({"x_groq": {"id": "r", "usage": {"prompt_tokens": 5, "completion_tokens": 9}}}, Usage(5, 9)),
         ],

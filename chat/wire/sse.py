@@ -16,6 +16,7 @@ PING = b": ping\n\n"
 DONE = b"data: [DONE]\n\n"
 
 _BOM = b"\xef\xbb\xbf"
+_FIELD = re.compile(rb"(?:data|event|id|retry|error)?:")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Clients that use `splitlines` would split an event at these three characters, so they are escaped in JSON.
 _SPLITTERS = (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("\x85", "\\u0085"))
@@ -45,7 +46,7 @@ class Decoder:
 
     It buffers at most `max_line` bytes of an incomplete event, so that a hostile or broken server cannot fill
     the memory. `is_tolerant`: there may be no blank lines between the events, each a JSON value of one line;
-    a line may be JSON without `data:`; the field `error` is an event of that name.
+    JSON may stand without `data:`, also in several lines; the field `error` is an event of that name.
     """
 
     def __init__(self, max_line: int = 1_000_000, *, is_tolerant: bool = False) -> None:
@@ -60,6 +61,7 @@ class Decoder:
         self._pieces_size = 0
         self._size = 0  # bytes of the complete lines of the current event
         self._data: list[str] = []
+        self._is_bare = False  # the data began without `data:`
         self._event = ""
         self._id = ""
         self._retry: int | None = None
@@ -133,18 +135,31 @@ class Decoder:
             if self._size > self._max_line:
                 self._too_long = True
                 return
-            if self._data and self._is_tolerant and is_whole(self._data[-1]):
+            goes_on = self._goes_on(line)
+            if (
+                not goes_on
+                and self._data
+                and self._is_tolerant
+                and (self._is_bare or is_whole(self._data[-1]))
+            ):
                 self._ends_with_line = self._ends_with_line or line.startswith(b"data:")
                 self._end_event(events)
             if line.startswith(b"data: "):  # a shortcut for nearly every line
                 self._data.append(line[6:].decode("utf-8", "replace"))
-            elif self._is_tolerant and line.startswith(b"{"):
+            elif goes_on or (self._is_tolerant and line.startswith(b"{")):
+                self._is_bare = True
                 self._data.append(line.decode("utf-8", "replace"))
             else:
                 name, _, value = line.partition(b":")
                 self._field(name, value.removeprefix(b" "))
             if self._ends_with_line and self._data:
                 self._end_event(events)
+
+    def _goes_on(self, line: bytes) -> bool:
+        """Return True for a further line of a JSON value that stands without `data:`."""
+        if not self._is_bare or _FIELD.match(line):
+            return False
+        return len(self._data) > 1 or not is_whole(self._data[0])
 
     def _end_event(self, events: list[Event]) -> None:
         if self._data:
@@ -154,6 +169,7 @@ class Decoder:
             self._retry = None
         self._event = ""
         self._size = 0
+        self._is_bare = False
 
     def _field(self, name: bytes, value: bytes) -> None:
         # An empty name marks a comment; unknown names are ignored.

@@ -66,7 +66,7 @@ class DeltaDecoder:
         """The finish reason; "" while unknown.
 
         Native frames have none, so a reply that used all its `max_tokens` counts as cut off ("length"). So
-        does one whose tool call ends in the middle then, or without any reason.
+        does one whose tool call ends in the middle, then or without a reason that says more.
         """
         if self.is_stopped:
             return STOP
@@ -75,7 +75,7 @@ class DeltaDecoder:
         calls = self._frames.calls
         if calls.is_cut or (is_used_up and (not reason or calls.is_open)):
             return LENGTH
-        if self.is_done and not reason and calls.is_open:
+        if self.is_complete and reason in ("", STOP) and calls.is_open:
             return LENGTH
         return reason
 

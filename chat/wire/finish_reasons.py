@@ -17,19 +17,21 @@ _NAMES = {
     LENGTH: (
         "length max_tokens max_token max_length max_new_tokens max_output max_output_tokens incomplete limit "
         "max_completion_tokens model_length context_length context_window token_limit error_limit "
-        "model_context_window_exceeded context_length_exceeded stopped_limit length_capped"
+        "model_context_window_exceeded context_length_exceeded stopped_limit length_capped "
+        "context_overflow max_length_reached length_limit model_length_exceeded"
     ),
     TOOL_CALLS: "tool_calls tool_call tool_use tools function_call function_calls function",
     CONTENT_FILTER: (
         "content_filter content_filtered safety image_safety recitation sensitive refusal blocklist language "
         "prohibited_content image_prohibited_content image_recitation spii blocked "
-        "guardrail guardrails guardrail_intervened model_armor moderation error_toxic "
+        "guardrail guardrails guardrails_blocked guardrail_intervened model_armor moderation error_toxic "
         "content_policy_violation policy_violation"
     ),
     ERROR: (
         "error abort aborted cancel canceled cancelled user_cancel insufficient_system_resource timeout "
-        "network_error server_error internal_error failed failure malformed_function_call "
-        "unexpected_tool_call too_many_tool_calls missing_thought_signature malformed_response"
+        "network_error timeout_error overloaded server_error internal_error failed failure "
+        "malformed_function_call unexpected_tool_call too_many_tool_calls missing_thought_signature "
+        "malformed_response"
     ),
     "": "null none finish_reason_unspecified unspecified",
 }

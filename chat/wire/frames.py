@@ -6,12 +6,13 @@ responses, which some models send even if a stream was requested.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from chat.wire.content import REASONING_NAMES
 from chat.wire.delta import FRAME_FIELDS, Delta, merge
 from chat.wire.finish_reasons import STOP, finish_reason, spelled
+from chat.wire.frame_errors import ERRORS, OUTCOMES, FrameError, is_said, native_message, raise_if_error
 from chat.wire.message_reader import MessageReader
 from chat.wire.other_apis import as_chunk
 from chat.wire.passages import Source, add_sources, valid_chunks
@@ -27,26 +28,9 @@ _scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  
 _Object = dict[str, Any]
 _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
-_ERRORS = ("error", "errors", "error_msg")
-_OUTCOMES = {"base_resp": "status_code", "x_groq": "error"}  # MiniMax's, Groq's of a reply broken off
-_RARE_FIELDS = {"success", "internalCode", "chunks", "type", "output", *_ERRORS, *_OUTCOMES, *FRAME_FIELDS}
-_NO_ERRORS = ("", "ok", "success", "succeeded")  # codes of servers that name one in each frame
+JSON_START = re.compile(r'\{|\[\s*[\[{"]')
+_RARE_FIELDS = {"success", "internalCode", "chunks", "type", "output", *ERRORS, *OUTCOMES, *FRAME_FIELDS}
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
-_REASONING_NAMES = {*REASONING_NAMES}
-
-
-class FrameError(Exception):
-    """The server reported an error in a frame, or in the body of a response with status 200.
-
-    `payload` is the parsed frame or body; None if it was not JSON. It is not part of the exception's text,
-    because it may quote the conversation. `reason` is the finish reason of a reply that the server calls
-    failed without an error.
-    """
-
-    def __init__(self, payload: object, reason: str = "") -> None:
-        super().__init__(f"the model server sent {'an error' if payload or reason else 'a broken frame'}")
-        self.payload = payload
-        self.reason = reason
 
 
 class FrameReader:
@@ -86,8 +70,9 @@ class FrameReader:
     def read(self, event: Event) -> Delta | None:
         """Return the delta of one event; None if it adds nothing.
 
-        Raises FrameError if the event is an error. What is not JSON is skipped, as the pings of some servers
-        are, and so are events with a name, unless they hold a chunk. `flush` may be called after an error.
+        Raises FrameError if the event is an error, or JSON that is broken: text is missing then. What does
+        not look like JSON is skipped, as the pings of some servers are, and so are events with a name, unless
+        they hold a chunk. `flush` may be called after an error.
         """
         if self.done:
             return None
@@ -130,7 +115,7 @@ class FrameReader:
         return None
 
     def _unusual(self, event: Event) -> Delta | None:
-        """Read data that is not plain JSON: `[DONE]`, JSON with whitespace around it, or several lines."""
+        """Read data that is not one JSON value: `[DONE]`, several of them, lines, spaces around it."""
         data = event.data.strip()
         while data.startswith("data:"):  # wrapped twice, by a proxy
             data = data[5:].lstrip()
@@ -138,15 +123,26 @@ class FrameReader:
             self.done = True
             return None
         try:
-            return self._frame(json.loads(data, strict=False)) if data else None
-        except (ValueError, RecursionError):
+            values = _values(data)
+        except (StopIteration, ValueError, RecursionError):
             if "\n" not in data:
-                self.is_cut = event.unfinished
-                self.skipped += not event.unfinished
+                self._broken(data, event)
                 return None
+            # Of a server that sends no blank lines between its events
+            return self._all(self.read(event._replace(data=line)) for line in data.split("\n"))
+        return self._all(map(self._frame, values))
+
+    def _broken(self, data: str, event: Event) -> None:
+        """Skip what is no JSON. Raises FrameError for a broken frame, unless the stream ended inside it."""
+        self.is_cut = event.unfinished
+        if JSON_START.match(data) and not event.unfinished:
+            raise FrameError(None)
+        self.skipped += not event.unfinished
+
+    def _all(self, deltas: Iterable[Delta | None]) -> Delta | None:
         delta: Delta | None = None
-        for line in data.split("\n"):  # of a server that sends no blank lines between its events
-            delta = merge(delta, self.read(event._replace(data=line)))
+        for each in deltas:
+            delta = merge(delta, each)
         return delta
 
     def _frame(self, frame: Any) -> Delta | None:
@@ -155,20 +151,20 @@ class FrameReader:
         is_rare = not _RARE_FIELDS.isdisjoint(frame)
         if is_rare:
             frame = as_chunk(frame, has_said=self.has_said)
-            _raise_if_error(frame)
+            raise_if_error(frame)
         choices = frame.get("choices")
         if choices:
             choice, message = self._first(choices)
         elif not _WRAPPERS.isdisjoint(frame):
             return self._unwrapped(frame)
         else:
-            choice, message = _NOTHING, _native_message(frame)
+            choice, message = _NOTHING, native_message(frame)
         text = frame.get("response")
         if text is None or text == "":
             text = message.get("content")
             if text is None:
                 text = choice.get("text") or ""
-        delta = self._message.read(text, message, whole="message" in choice)
+        delta = self._message.read(text, message, whole="message" in choice and _reason(choice) is not None)
         if is_rare:
             self._read_rare_fields(delta, frame)
         says = delta.says_something
@@ -182,8 +178,7 @@ class FrameReader:
 
     def _note(self, frame: _Object, choice: Mapping[str, Any], delta: Delta, *, says: bool) -> None:
         """Note the finish reason and the usage."""
-        reason = choice.get("finish_reason") or frame.get("finish_reason") or frame.get("done_reason")
-        reason = reason or choice.get("finishReason")
+        reason = _reason(choice) or frame.get("finish_reason") or frame.get("done_reason")
         if reason:
             delta.finish_reason = self._end(spelled(reason), alone=not says)
         usage = frame.get("usage") or ((reason or not says) and usage_in(frame, choice))
@@ -205,10 +200,7 @@ class FrameReader:
             return None
         if not any(name in each for each in frames for name in ("choices", "response", "result")):
             raise FrameError(frame)
-        delta: Delta | None = None
-        for each in frames:
-            delta = merge(delta, self._frame(each))
-        return delta
+        return self._all(map(self._frame, frames))
 
     def _unwrapped(self, frame: _Object) -> Delta | None:
         """Read what is in an envelope: a text, a frame or a list of frames."""
@@ -224,9 +216,13 @@ class FrameReader:
             message = choice["delta"]
         else:
             message = choice.get("message")
-            if isinstance(message, dict) and self._message.repeats_all(message.get("content")):
-                message = None
-        if choice.get("error"):
+            if (
+                isinstance(message, dict)
+                and _reason(choice)
+                and self._message.repeats_all(message.get("content"))
+            ):
+                message = {**message, "content": None}
+        if is_said(choice.get("error")):
             raise FrameError(choice)
         message = message if isinstance(message, dict) else _NOTHING
         if others and not (self.calls or message.get("tool_calls")):
@@ -263,34 +259,25 @@ def _with_calls(message: Mapping[str, Any], others: list[Any]) -> Mapping[str, A
     return message
 
 
-def _native_message(frame: _Object) -> Mapping[str, Any]:
-    """Return the message of a frame without choices. Raises FrameError for an error of another form."""
-    if "response" in frame and not frame.get("tool_calls") and _REASONING_NAMES.isdisjoint(frame):
-        return _NOTHING
-    if isinstance(message := frame.get("message"), dict):
-        return message
-    if "response" not in frame and "choices" not in frame:
-        code = frame.get("code") or frame.get("status_code")
-        is_error = frame.get("status") == "error" or _is_error_code(code)
-        if frame.get("object") == "error" or (is_error and (message or frame.get("msg"))):
-            raise FrameError(frame)
-    return {name: frame[name] for name in ("tool_calls", *REASONING_NAMES) if name in frame}
+def _reason(choice: Mapping[str, Any]) -> Any:
+    """Return the finish reason of a choice, in whatever field it stands; None if there is none."""
+    for name in ("finish_reason", "finishReason", "stop_reason"):
+        if choice.get(name):
+            return choice[name]
+    for name, field in (("finish_details", "type"), ("delta", "finish_reason")):
+        if isinstance(holder := choice.get(name), dict) and holder.get(field):
+            return holder[field]
+    return None
 
 
-def _raise_if_error(frame: _Object) -> None:
-    """Raise FrameError if the frame has any of the forms of an error in Cloudflare's services."""
-    if any(map(frame.get, _ERRORS)) or frame.get("success") is False or "internalCode" in frame:
-        raise FrameError(frame)
-    for name, field in _OUTCOMES.items():
-        if isinstance(outcome := frame.get(name), dict) and outcome.get(field):
-            raise FrameError(outcome)
-
-
-def _is_error_code(code: object) -> bool:
-    """Return True for an HTTP status or a word: DashScope writes `DataInspectionFailed`."""
-    if isinstance(code, str) and not code.isdecimal():
-        return code.lower() not in _NO_ERRORS
-    return isinstance(code, int | str) and int(str(code)[:9]) >= 400
+def _values(data: str) -> list[Any]:
+    """Return the JSON values that stand one behind the other. Raises ValueError or StopIteration."""
+    values: list[Any] = []
+    while data:
+        value, end = _scan(data, 0)
+        values.append(value)
+        data = data[end:].lstrip()
+    return values
 
 
 def _json_or_text(data: str) -> object:

@@ -1,5 +1,6 @@
 """The reading of messages and deltas: text, reasoning, refusals, tool calls, and what is passed on."""
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,7 @@ class MessageReader:
         self._text = SurrogateJoiner()
         self._reasoning = SurrogateJoiner()
         self._splitter: ThinkSplitter | None = ThinkSplitter(opened=inline_reasoning)
-        self._chars = 0  # code points of content so far
+        self._checksum = 0  # of the content so far
 
     def read(self, text: Any, message: _Message, *, whole: bool) -> Delta:
         """Return the delta of a message whose text or content is `text`, of any type."""
@@ -39,7 +40,7 @@ class MessageReader:
                 break
         if text.__class__ is not str:
             text = self._unusual_text(delta, text, message)
-        self._chars += len(text)
+        self._checksum = _checksum(text, self._checksum)
         if text := text + delta.text:
             text = self._text.add(text)
         if delta.reasoning:
@@ -48,8 +49,8 @@ class MessageReader:
         return delta
 
     def repeats_all(self, content: object) -> bool:
-        """Return True for the whole reply, which some servers send once more behind its pieces."""
-        return isinstance(content, str) and len(content) == self._chars > 0
+        """Return True for the whole text, which some servers send once more behind its pieces."""
+        return isinstance(content, str) and _checksum(content, 0) == self._checksum != 0
 
     def flush(self, *, complete: bool) -> Delta:
         """Return what was held back. `complete`: the reply has ended, and was not cut."""
@@ -68,7 +69,7 @@ class MessageReader:
         delta.tool_calls = self.calls.add(message.get("tool_calls"), whole=whole)
         called = message.get("function_call")  # some servers send both
         if isinstance(called, dict) and not message.get("tool_calls"):
-            delta.tool_calls = [*delta.tool_calls, *self.calls.add([{"function": called}])]
+            delta.tool_calls = [*delta.tool_calls, *self.calls.add([{"function": called}], whole=whole)]
         more = {name: sanitized_json(message[name]) for name in MESSAGE_FIELDS if message.get(name)}
         if more:
             delta.more = more
@@ -102,3 +103,8 @@ class MessageReader:
         if self._splitter.decided:
             self._splitter = None
         return text
+
+
+def _checksum(text: str, before: int) -> int:
+    """Continue the checksum of a text; spaces do not count, because some servers trim the whole text."""
+    return zlib.crc32("".join(text.split()).encode("utf-8", "surrogatepass"), before)

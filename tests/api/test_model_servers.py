@@ -40,7 +40,7 @@ def test_tool_calls_come_in_pieces_and_whole(alices: Program) -> None:
     with alices.stream(CHAT, question(body_line(TOOLS))) as events:
         first, *chunks = [each["choices"][0] for each in events]
     assert first["delta"] == {"role": "assistant", "content": None}
-    assert [each["delta"]["tool_calls"][0]["index"] for each in chunks[:-1]] == [0, 0, 1, 1]
+    assert [each["delta"]["tool_calls"][0]["index"] for each in chunks[:-1]] == [0, 0, 1]
     assert chunks[0]["delta"]["tool_calls"][0]["extra_content"] == SIGNED["extra_content"]
     assert chunks[-1]["finish_reason"] == "tool_calls"
     choice = replied(alices, TOOLS)
@@ -70,6 +70,11 @@ def test_calls_of_custom_tools_keep_their_shape(alices: Program) -> None:
     ("stream", "reason"),
     [
         (frames(chunk(tool_calls=CALLS[:1]), ended("length")), "length"),
+        (frames(chunk(tool_calls=CALLS[:1]), ended("stop")), "length"),
+        (frames(chunk(tool_calls=CALLS[:1]), ended("content_filter")), "content_filter"),
+        (frames(chunk(tool_calls=CALLS[:2]), ended("safety")), "content_filter"),
+        (frames(chunk(tool_calls=CALLS[:2]), ended("stop")), "tool_calls"),
+        (body(message("content_filter", tool_calls=WHOLE_CALLS)), "content_filter"),
         (frames(chunk("Hi"), ended("tool_use")), "stop"),
         (frames(chunk("Hi"), ended("function_call")), "stop"),
         (frames(chunk("Hi"), ended("SAFETY")), "content_filter"),

@@ -59,9 +59,11 @@ async def test_a_permanent_error_inside_the_stream_is_final(fake: Fake) -> None:
     assert (reply.kind, len(runs(fake))) == (ErrorKind.QUOTA, 1)
 
 
-@pytest.mark.parametrize(("after", "kind", "requests"), [(2, None, 1), (0, ErrorKind.UNAVAILABLE, 3)])
-async def test_what_is_no_frame_is_an_error_if_nothing_else_comes(
-    fake: Fake, after: int, kind: ErrorKind | None, requests: int
+@pytest.mark.parametrize(
+    ("after", "kind", "requests"), [(2, ErrorKind.INTERRUPTED, 1), (0, ErrorKind.INTERRUPTED, 3)]
+)
+async def test_a_broken_frame_is_an_error_wherever_it_stands(
+    fake: Fake, after: int, kind: ErrorKind, requests: int
 ) -> None:
     async with client(fake) as made:
         reply = await ask(made, f"fake: malformed after={after} delay=0")

@@ -9,13 +9,17 @@ STOP = (
     "stop STOP eos eos_token EOS_TOKEN end_turn stop_sequence stop-sequence COMPLETE endoftext pause_turn "
     "FINISH_REASON_STOP unheard_of OTHER a\0b " + "x" * 99
 )
-LENGTH = "length LENGTH max_tokens MAX_TOKENS model_length max_output_tokens model_context_window_exceeded"
+LENGTH = (
+    "length LENGTH max_tokens MAX_TOKENS model_length max_output_tokens model_context_window_exceeded "
+    "context_overflow max_length_reached length_limit model_length_exceeded"
+)
 CONTENT_FILTER = (
     "content_filter content-filter SAFETY RECITATION sensitive refusal PROHIBITED_CONTENT BLOCKLIST "
-    "guardrail_intervened IMAGE_SAFETY MODEL_ARMOR"
+    "guardrail_intervened guardrails_blocked IMAGE_SAFETY MODEL_ARMOR"
 )
 ERRORS = (
     "error ERROR abort aborted cancelled CANCELED insufficient_system_resource network_error timeout "
+    "timeout_error overloaded "
     "MALFORMED_FUNCTION_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE"
 )
 NONE = [None, "", "null", "none", "FINISH_REASON_UNSPECIFIED", 7, [], {}]

@@ -108,12 +108,29 @@ class TestErrorsInTheStream:
 
     @pytest.mark.parametrize(
         "broken",
-        ["{", '{"response":"a"} x', "5", '"text"', "[]", "ping", "[1]", "[" * 100_000, "9" * 5_000],
+        ["5", '"text"', "[]", "ping", "[1]", "[PROCESSING]", "keep-alive", "9" * 5_000],
     )
     def test_are_no_frames_that_cannot_be_read(self, broken):
         reader = FrameReader()
         assert reader.read(Event(broken)) is None
         assert reader.skipped == 1
+
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            "{",
+            '{"response":"not ',
+            '{"response":"a"} x',
+            '{"response":"two\ndata: lines\ndata: "',
+            "[" * 100_000,
+        ],
+    )
+    def test_are_frames_that_are_broken(self, broken):
+        stream = b'data: {"response":"is "}\n\ndata: %s\n\n' % broken.encode() + frames(
+            chunk("it"), ended("stop")
+        )
+        decoder = DeltaDecoder(inline_reasoning=False, max_tokens=9)
+        assert (decoder.decode(stream).text, type(decoder.failure)) == ("is ", FrameError)
 
     def test_are_not_seen_in_a_frame_that_the_end_of_the_stream_cut(self):
         assert FrameReader().read(Event('{"response":"a', unfinished=True)) is None
@@ -244,6 +261,14 @@ WITHOUT_LINES = [
 ]
 
 
+PRETTY = [json.dumps(each, indent=2) for each in (chunk("Hi"), chunk(" you"), ended("stop"))]
+WITHOUT_LINES += [
+    "\n".join([": ping", "", *PRETTY, "data: [DONE]"]).encode(),
+    "\n\n".join([": ping", *PRETTY, ": ping", "data: [DONE]"]).encode(),
+    "\n".join([": ping", *LINES, "data: [DONE]"]).encode(),
+]
+
+
 @pytest.mark.parametrize("stream", WITHOUT_LINES)
 def test_a_stream_may_break_the_rules(stream):
     assert read_both_ways(stream) == Reply("Hi you", finish_reason="stop")
@@ -256,6 +281,41 @@ def test_such_a_stream_is_read_as_it_comes(stream):
         delta = decoder.decode(line)
         said.append(delta.text if delta else "")
     assert said[:3] in (["", "Hi you", ""], ["Hi", " you", ""])
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"error": {"message": "", "type": "", "param": "", "code": None}},
+        {"error": {"code": 0, "message": ""}},
+        {"error_msg": "success"},
+        {"internalCode": None},
+        {"base_resp": {"status_code": "0"}},
+    ],
+)
+def test_an_empty_error_is_none(empty):
+    assert read_both_ways(frames(chunk("Hi") | empty, ended("stop"))).text == "Hi"
+    assert read_both_ways(body(message(content="Hi") | empty)).text == "Hi"
+
+
+def test_several_values_in_one_line_are_read():
+    one, two = json.dumps(chunk("one ")).encode(), json.dumps(chunk("two ")).encode()
+    stream = b"data: " + one + two + b"\n\n" + frames(chunk("three"), ended("stop"))
+    assert read_both_ways(stream).text == "one two three"
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"finish_details": {"type": "max_tokens"}},
+        {"stop_reason": "max_tokens"},
+        {"delta": {"finish_reason": "length"}},
+        {"finish_reason": "max_length_reached"},
+    ],
+)
+def test_the_finish_reason_may_stand_beside_its_place(choice):
+    stream = frames(chunk("Hi"), {"choices": [{"index": 0, "delta": {}, **choice}]})
+    assert read_both_ways(stream) == Reply("Hi", finish_reason="length")
 
 
 def test_lines_of_one_value_are_one_value():
@@ -281,6 +341,7 @@ def test_lines_of_one_value_are_one_value():
         b'data: {"choices": [{"index": 0, "delta": {}, "error": {"message": "slow down"}}]}\n\n',
         b'data: {"choices": [], "error": {"message": "slow down"}}\n\n',
         b": ping\n\n" + body({"error": "slow down"}) + b"\n\n",
+        b": ping\n\n" + json.dumps({"error": "slow down"}, indent=2).encode(),
         b"<!DOCTYPE html><p>slow down</p>",
     ],
 )

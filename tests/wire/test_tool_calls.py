@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.wire.tool_calls import MAX_CALLS, ToolCalls
-from tests.wire.streams import body, chunk, frames, message, read, read_both_ways
+from tests.wire.streams import Reply, body, chunk, ended, frames, message, read, read_both_ways
 
 Fragment = dict[str, Any]
 OSLO, CET = '{"city":"Oslo"}', '{"zone":"CET"}'
@@ -80,8 +80,9 @@ STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
         [WEATHER, CLOCK],
     ),
     "all of index 0, without parameters": (
-        [[part("now", "", index=0, id="a")], [part("now", "", index=0, id="b")], [part("day", "", index=0)]],
-        [call("a", "now", "{}"), call("b", "now", "{}"), call("own", "day", "{}")],
+        [[part("now", "", index=0, id="a")], [part("now", "", index=0, id="b")], [part("day", "{}", index=0)],
+         [part("hour", "{}", index=0)], [part("hour", "{}", index=0)]],
+        [call("a", "now", "{}"), call("b", "nowday", "{}"), *2 * [call("own", "hour", "{}")]],
     ),
     "index as text": (
         [[part("weather", '{"city":', index="0", id="a")], [part(None, '"Oslo"}', index="0")]],
@@ -199,6 +200,34 @@ STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
         [[{"id": "a", "function": {"name": "f", "arguments": "{}", "signature": "S"}}]],
         [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}", "signature": "S"}}],
     ),
+    "the name in pieces": (
+        [[part("wea", "", index=0, id="a")], [part("ther", "", index=0)], [part(None, OSLO, index=0)]],
+        [WEATHER],
+    ),
+    "the name in pieces, with the id": (
+        [[part("wea", "", index=0, id="a")], [part("ther", "", index=0, id="a")],
+         [part(None, OSLO, index=0, id="a")]],
+        [WEATHER],
+    ),
+    "a name that grows": (
+        [[part("wea", "", index=0, id="a")], [part("weather", "", index=0)], [part(None, OSLO, index=0)]],
+        [WEATHER],
+    ),
+    "an empty object before the arguments": (
+        [[part("weather", {}, index=0, id="a")], [part(None, '{"ci', index=0)],
+         [part(None, 'ty":"Oslo"}', index=0)], [part("clock", "{}", index=1, id="b")],
+         [part(None, CET, index=1)]],
+        [WEATHER, CLOCK],
+    ),
+    "an empty object behind the arguments": (
+        [[part("weather", OSLO, index=0, id="a")], [part(None, {}, index=0)]],
+        [WEATHER],
+    ),
+    "an empty object within the arguments": (
+        [[part("f", '{"a":', index=0, id="a")], [part(None, {}, index=0)], [part(None, "}", index=0)]],
+        [call("a", "f", '{"a":{}}')],
+    ),
+    "null as text": ([[part("f", "null", index=0, id="a")]], [call("a", "f", "{}")]),
     "no list": ([{"id": "a", "function": {"name": "f", "arguments": "{}"}}], [call("a", "f", "{}")]),  # type: ignore[list-item]
     "a signature at the end": (
         [[part("weather", OSLO, index=0, id="a")], [part(None, "", index=0, **SIGNED)]],
@@ -226,6 +255,42 @@ def test_calls_of_a_whole_message_are_whole() -> None:
     assert read_both_ways(body(message(tool_calls=twins))).tool_calls == [now, now, WEATHER | SIGNED]
 
 
+PIECES = [part("weather", OSLO[:4], index=0, id="a"), part(None, OSLO[4:], index=0)]
+OTHERS_OSLO = json.dumps(json.loads(OSLO))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole", "calls"),
+    [
+        (PIECES, [call("a", "weather", OTHERS_OSLO)], [WEATHER]),
+        (PIECES, [call("a", "weather", OSLO)], [WEATHER]),
+        (PIECES, [part("weather", OTHERS_OSLO)], [WEATHER]),
+        (PIECES[:1], [WEATHER], [WEATHER]),
+        (PIECES, [WEATHER, CLOCK], [WEATHER, CLOCK]),
+        (PIECES, [call("b", "weather", OSLO)], [WEATHER, call("b", "weather", OSLO)]),
+    ],
+)
+@pytest.mark.parametrize("said", [None, " Hi you"])
+def test_calls_sent_once_more_at_the_end_are_the_same(
+    said: str | None, pieces: list[Fragment], whole: list[Fragment], calls: list[Fragment]
+) -> None:
+    closing = message("tool_calls", content=said and said.strip(), tool_calls=whole)
+    stream = frames(chunk(said), *(chunk(tool_calls=[each]) for each in pieces), closing)
+    reply = read_both_ways(stream)
+    assert (reply.text, reply.tool_calls) == (said or "", calls)
+
+
+def test_a_message_may_come_in_pieces() -> None:
+    said = [
+        {"content": "ab"},
+        {"content": "cd"},
+        {"content": "efgh"},
+        *({"tool_calls": [each]} for each in PIECES),
+    ]
+    stream = frames(*({"choices": [{"index": 0, "message": each}]} for each in said), ended("tool_calls"))
+    assert read_both_ways(stream) == Reply("abcdefgh", finish_reason="tool_calls", tool_calls=[WEATHER])
+
+
 @pytest.mark.parametrize("reason", ["function_call", "stop"])
 def test_the_old_field_is_a_call(reason: str) -> None:
     pieces = [{"name": "weather", "arguments": '{"city":'}, {"arguments": '"Oslo"}'}]
@@ -236,14 +301,17 @@ def test_the_old_field_is_a_call(reason: str) -> None:
         tool_calls=[part("weather", OSLO, id="a")], function_call={"name": "weather", "arguments": OSLO}
     )
     assert read_both_ways(frames(both)).tool_calls == [WEATHER]
+    closing = message(reason, function_call={"name": "weather", "arguments": OTHERS_OSLO})
+    repeated = read_both_ways(frames(*(chunk(function_call=each) for each in pieces), closing))
+    assert repeated.tool_calls == streamed.tool_calls
 
 
 def test_pieces_are_passed_on_as_they_come() -> None:
     calls = ToolCalls()
     fragments = STREAMS["as OpenAI"][0]
     assert [calls.add(each) for each in fragments[:3]] == [
-        [{"index": 0, **call("a", "weather", "")}],
-        [{"index": 0, "function": {"arguments": '{"city":'}}],
+        [],  # the name may go on
+        [{"index": 0, **call("a", "weather", '{"city":')}],
         [{"index": 0, "function": {"arguments": '"Oslo"}'}}],
     ]
     assert calls.flush() == []

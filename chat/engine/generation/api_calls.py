@@ -134,8 +134,10 @@ class ActiveCall:
     def finish_reason(self) -> str:
         """The finish reason, as OpenAI names it, of a reply that has ended."""
         reason = self._stream.finish_reason if self._stream else ""
-        if self.truncated or reason == "length":
-            return "length"  # of a tool call too: it must not be run
+        if self.truncated:
+            return "length"
+        if reason in ("length", "content_filter"):
+            return reason  # of a tool call too: it must not be run
         if self.tool_calls:
             return "tool_calls"
         return reason if reason and reason != "tool_calls" else "stop"

@@ -22,6 +22,7 @@ from .error_responses import error_of_frame, permanent, read_error
 from .errors import ErrorKind, UpstreamError
 from .gateway_log import NO_GATEWAY, GatewayLogRef
 from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport, is_unreachable
+from .provider import Provider
 from .timeouts import Deadline, Timeouts
 
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ class CompletionStream:
             return await self._read_stream()
         except FrameError as error:
             assert self._response is not None
-            raise error_of_frame(error, self._response.headers) from error
+            headers, is_own = self._response.headers, self._is_from_cloudflare
+            raise error_of_frame(error, headers, from_cloudflare=is_own) from error
         except sse.LineTooLong as error:
             raise permanent(UpstreamError(ErrorKind.UNAVAILABLE, detail="an endless line")) from error
         except CONNECTION_ERRORS as error:
@@ -230,7 +232,12 @@ class CompletionStream:
         self.gateway_log_ref = GatewayLogRef.from_headers(request.headers, response.headers)
         if response.is_success:
             return response
-        raise await read_error(response, self._chunks, self.request_id)
+        is_own = self._is_from_cloudflare
+        raise await read_error(response, self._chunks, self.request_id, from_cloudflare=is_own)
+
+    @property
+    def _is_from_cloudflare(self) -> bool:
+        return not self.model.local and self.model.host is not Provider.ENDPOINT
 
     async def _read_stream(self) -> Delta | None:
         """Read until a delta is complete; None at the end. All events of one read become one delta.

@@ -9,20 +9,34 @@ from typing import Any, NamedTuple
 
 MAX_ENVELOPE_DEPTH = 8  # levels of an error envelope that are searched
 MAX_ENTRIES = 50
-CODE_FIELDS = ("internalCode", "code", "type", "status", "error_type", "__type", "reason")
+CODE_FIELDS = (
+    "internalCode", "code", "type", "status", "error_type", "error_code", "__type", "reason",
+)  # fmt: skip
 STATUS_FIELDS = ("httpCode", "status_code", "statusCode")
-TEXT_FIELDS = ("message", "Message", "msg", "error_msg", "error_message", "detail", "title", "status_msg")
+TEXT_FIELDS = (
+    "message",
+    "Message",
+    "msg",
+    "error_msg",
+    "error_message",
+    "detail",
+    "title",
+    "status_msg",
+    "text",
+)
 NESTED_FIELDS = (
-    "errors", "error", "error_chain", "detail", "details", "innererror", "metadata", "raw", "base_resp",
+    "errors", "error", "message", "error_chain", "detail", "details", "innererror", "metadata", "raw",
+    "base_resp",
 )  # fmt: skip
 # "Please try again in 1.5s", "retry after 20 seconds", "retryDelay": "34.07s"
-WAIT_IN_TEXT = re.compile(
-    r"(?:try again|retry) (?:in|after) ([0-9hms.]{1,20}(?: ?(?:ms|s|seconds?|minutes?))?)", re.I
-)
-DURATION = re.compile(
-    r"([0-9]+(?:\.[0-9]+)?) ?(ms|milliseconds?|h|hours?|m|min|minutes?|s|sec|seconds?)?", re.I
-)
-SECONDS_OF_UNIT = {"": 1.0, "ms": 0.001, "mi": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,9})?"
+UNIT = r"(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
+PART = rf"{NUMBER} ?{UNIT}"
+TIME = rf"(?:{PART}(?:(?: and |,? )?{PART})*|{NUMBER}(?!\.?[0-9]| ?[a-z]))"
+WAIT_IN_TEXT = re.compile(rf"(?:(?:try again|retry) (?:in|after)|please wait) ({TIME})", re.I)
+DURATION = re.compile(TIME, re.I)
+PART_OF_DURATION = re.compile(rf"({NUMBER}) ?({UNIT})?", re.I)
+SECONDS_OF_UNIT = {"": 1.0, "m": 60.0, "s": 1.0, "h": 3600.0, "d": 86_400.0}
 RESET_HEADER = re.compile(r"(?:x|anthropic)-ratelimit-(?:[a-z-]+-)?reset(?:-[a-z-]+)?")
 DELAY_FIELDS = ("retryDelay", "retry_after", "retryAfter", "retry_after_seconds", "estimated_time")
 MAX_WAIT_SECONDS = 999_999_999.0
@@ -63,15 +77,22 @@ def _entries(payload: object, depth: int) -> Iterator[Entry]:
 def _entries_of(error: dict[str, Any], depth: int) -> Iterator[Entry]:
     codes = [code for name in (*CODE_FIELDS, *STATUS_FIELDS) if (code := _code(error.get(name)))]
     text = next((each for name in TEXT_FIELDS if isinstance(each := error.get(name), str) and each), "")
+    param = error.get("param")
     if isinstance(place := error.get("loc"), list):  # FastAPI's, of an invalid field
         text = f"{'.'.join(map(str, place))}: {text}"
+        param = param or _param(place)
     if codes or text:
-        param = error.get("param")
-        yield Entry(codes, text, param if isinstance(param, str) else "")
+        yield Entry(codes, text, param if isinstance(param, str) and param != "None" else "")
         yield from _quoted(text, depth)
     for name in NESTED_FIELDS:
         if (inner := error.get(name)) and not (inner == text and isinstance(inner, str)):
             yield from _entries(inner, depth + 1)
+
+
+def _param(place: list[Any]) -> str:
+    """Return FastAPI's place of a field as OpenAI writes it: `messages[0].content`."""
+    names = place[1:] if place[:1] == ["body"] else place
+    return "".join(f"[{name}]" if isinstance(name, int) else f".{name}" for name in names).removeprefix(".")
 
 
 def _quoted(text: str, depth: int) -> Iterator[Entry]:
@@ -105,7 +126,7 @@ def retry_after(headers: Mapping[str, str], payload: object, text: str) -> float
         wait = _duration(delay)
         return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
     found = WAIT_IN_TEXT.search(text)
-    return _duration(found[1].rstrip(".")) if found else None
+    return _duration(found[1]) if found else None
 
 
 def _in_milliseconds(headers: Mapping[str, str]) -> float | None:
@@ -154,15 +175,17 @@ def _reset(value: str) -> float | None:
 
 
 def _duration(value: str) -> float | None:
-    """Return the seconds of `7`, `1.5s`, `120ms` or `1h6m0s`; None for anything else."""
-    parts = list(DURATION.finditer(value))
-    if not parts or "".join(part[0] for part in parts) != value or len(value) > 20:
+    """Return the seconds of `7`, `1.5s`, `120ms`, `1h6m0s`, `1 minute 30 seconds`; None for any other."""
+    if not DURATION.fullmatch(value):
         return None
-    units = [(part[2] or "").lower() for part in parts]
-    keys = [
-        "mi" if unit.startswith("min") else "ms" if unit[:2] in ("ms", "mi") else unit[:1] for unit in units
-    ]
-    return sum(float(part[1]) * SECONDS_OF_UNIT[key] for part, key in zip(parts, keys, strict=True))
+    return sum(float(part[1]) * _seconds_of(part[2] or "") for part in PART_OF_DURATION.finditer(value))
+
+
+def _seconds_of(unit: str) -> float:
+    unit = unit.lower()
+    if unit.startswith(("ms", "milli")):
+        return 0.001
+    return SECONDS_OF_UNIT[unit[:1]]
 
 
 def _retry_delay(payload: object, depth: int) -> str:

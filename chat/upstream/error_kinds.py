@@ -60,7 +60,8 @@ WORDS_OF_KIND = {
     ErrorKind.CREDITS: "insufficient_quota insufficient_balance insufficient_credits insufficient_credit"
     " insufficient_funds insufficient_user_quota billing_hard_limit_reached billing_not_active billing_error"
     " payment_required exceeded_current_quota_error quota_exceeded usage_limit_reached budget_exceeded"
-    " spend_limit_exceeded arrearage credits_exhausted account_overdue_error",
+    " spend_limit_exceeded arrearage credits_exhausted"
+    " not_enough_balance set_limit_exceeded account_overdue_error",
     ErrorKind.THROTTLED: "rate_limit_exceeded rate_limit_error rate_limit rate_limited rate_limit_reached"
     " rate_limit_reached_error too_many_requests requests tokens resource_exhausted throttling"
     " throttling_exception throttling_error throttling.rate_quota throttling.burst_rate"
@@ -113,12 +114,13 @@ TEXTS_OF_KIND = {
     ErrorKind.QUOTA: (r"\A.{0,270}?daily free allocation",),  # not where a long request is quoted
     ErrorKind.TOO_LONG: (
         r"max(?:imum)? context|context[ _-]?(?:length|window|size|limit|shift)|configured context",
-        r"max_(?:completion_)?tokens is too large|max_new_tokens`? must be|max_seq_len|range of input length",
+        r"max_new_tokens`? must be|max_seq_len|range of input length",
         r"(?:prompt|input|request|messages?|sequence|conversation)(?: \([^)]{1,60}\))? (?:is |are )?too"
         r" (?:long|large)|expected maxLength|longer than the (?:maximum )?model|prompt has [\d,]+ tokens",
         r"messages\[\d+\]\.content\W{0,5}string too long|shorten your (?:prompt|input|message)",
         r"\btokens?\b(?! per).{0,60}? exceeds? (?:the )?(?:max|context|model)",
-        r"supports at most [\d,]+ (?:\w+ )?tokens|\btokens?\b.{0,60}? only supports up to",
+        r"supports at most [\d,]+ (?!completion|output)(?:\w+ )?tokens",
+        r"\btokens?\b.{0,60}? only supports up to",
         r"(?:input|prompt) length [\d,]+ exceeds",
         r"max(?:imum)? (?:prompt|input|allowed input|number of (?:input )?tokens(?! per)|sequence)",
         r"input tokens? (?:count )?.{0,40}exceeds?|tokens in request more|prompt exceeds max|超长|过长",
@@ -135,7 +137,8 @@ TEXTS_OF_KIND = {
     ErrorKind.CREDITS: (
         r"exceeded your (?:current )?quota|credit balance|(?:more|out of|no|enough|any) credits(?! were)",
         r"insufficient.{0,20}(?:balance|credit|funds|quota)|spend(?:ing)? (?:limit|cap)|payment required",
-        r"余额不足|balance is (?:insufficient|too low)|overdue (?:balance|payment|bill)",
+        r"余额不足|balance is (?:insufficient|too low|not enough)|not enough balance",
+        r"overdue (?:balance|payment|bill)",
         r"(?:key|usage|credit|monthly|budget) limits? (?:exceeded|reached)",
         r"reached your .{0,40}(?:usage|spend) limit",
         r"quota (?:is not enough|exhausted|used up|has been)|no quota left|free tier .{0,40}exhausted|额度",
@@ -147,7 +150,8 @@ TEXTS_OF_KIND = {
     ),
     ErrorKind.NOT_PERMITTED: (r"location is not supported|country, region,? or territory",),
     ErrorKind.UNKNOWN_MODEL: (
-        r"\bmodels?\b.{0,200}?(?:deprecated|decommissioned|does not exist|doesn't exist|not found)",
+        r"(?<!for this )\bmodels?\b.{0,200}?(?:deprecated|decommissioned|not found)",
+        r"\bmodels?\b.{0,200}?(?:does not|doesn't) exist",
         r"model not exist|model identifier is invalid|模型不存在",
         r"not a valid model|no such model|(?:unknown|invalid) model\b(?! [pi])|no endpoints found for",
         r"\bmodel\W+\S{1,200} (?:is not (?:supported|available)|has been removed)",
@@ -197,19 +201,39 @@ KIND_OF_STATUS = {
 }
 # Statuses that decide before words: a request that is too large for a limit per minute never fits into it.
 DECISIVE_STATUSES = {413}
+REQUEST_STATUSES = {400, 422}
 NEVER_FITS = re.compile(r"request too large for .{1,200}tokens per min|must be reduced in order to run", re.I)
 MAX_SEARCHED_CHARS = 2_000
+# OpenAI's codes for what is wrong with a field of a request. They decide, because the text quotes the field.
+FIELD_WORDS = {
+    "invalid_type", "invalid_value", "unsupported_parameter", "unsupported_value", "unknown_parameter",
+    "missing_required_parameter", "invalid_image_url", "invalid_image_format", "invalid_function_parameters",
+    "tool_use_failed", "json_validate_failed", "string_above_max_length", "array_above_max_length",
+}  # fmt: skip
+# Those that may say of the prompt that it is too long.
+SIZE_WORDS = {"invalid_value", "invalid_type", "string_above_max_length", "array_above_max_length"}
+SIZED_PARAM = re.compile(r"(?:messages|prompt|input)\b")
+QUOTATION = re.compile(r"""(?<!\w)(?:'[^']{1,200}'|"[^"]{1,200}"|`[^`]{1,200}`|“[^”]{1,200}”)(?!\w)""")
+NAMES_OF_LIMITS = re.compile(r"max_\w*tokens|inputs?|prompt|messages")
 
 
-def kind_of(code: str, words: Iterable[str], text: str, status: int | None) -> ErrorKind:
-    """Return the kind of an error with Cloudflare's `code`, if it has one, and all its words and texts."""
+def kind_of(code: str, words: list[str], text: str, status: int | None, param: str = "") -> ErrorKind:
+    """Return the kind of an error with Cloudflare's `code`, if it has one, and all its words and texts.
+
+    `param`: the field of the request that it blames.
+    """
+    if status in REQUEST_STATUSES and _blames_field(words, param):
+        return ErrorKind.INVALID
     names = [_normal(word) for word in words]
     named = next((KIND_OF_WORD[name] for name in names if name in KIND_OF_WORD), None)
     if status in DECISIVE_STATUSES or NEVER_FITS.search(text[:MAX_SEARCHED_CHARS]):
         return KIND_OF_CODE.get(code, ErrorKind.TOO_LONG)
     if named and code not in KIND_OF_CODE:
         return named
-    if found := _kind_of_text(text[:MAX_SEARCHED_CHARS], code, status):
+    text = text[:MAX_SEARCHED_CHARS]
+    if status in REQUEST_STATUSES:  # what stands in quotes may be the request's
+        text = QUOTATION.sub(lambda found: found[0] if NAMES_OF_LIMITS.search(found[0]) else "'…'", text)
+    if found := _kind_of_text(text, code, status):
         return found
     if code in KIND_OF_CODE:
         return KIND_OF_CODE[code]
@@ -217,6 +241,11 @@ def kind_of(code: str, words: Iterable[str], text: str, status: int | None) -> E
         vague = (KIND_OF_VAGUE_WORD[name] for name in names if name in KIND_OF_VAGUE_WORD)
         return next(vague, ErrorKind.UNAVAILABLE)
     return KIND_OF_STATUS.get(status, ErrorKind.INVALID if 400 <= status < 500 else ErrorKind.UNAVAILABLE)
+
+
+def _blames_field(words: list[str], param: str) -> bool:
+    found = FIELD_WORDS.intersection(words)
+    return bool(found) and (bool(found - SIZE_WORDS) or (bool(param) and not SIZED_PARAM.match(param)))
 
 
 def _kind_of_text(text: str, code: str, status: int | None) -> ErrorKind | None:

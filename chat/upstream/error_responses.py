@@ -16,7 +16,9 @@ ERROR_READ_SECONDS = 5.0  # limit for reading that body
 # The kinds of replies that the server calls failed by their finish reason; the others are cut.
 KIND_OF_END = {
     "insufficient_system_resource": ErrorKind.BUSY,
+    "overloaded": ErrorKind.BUSY,
     "timeout": ErrorKind.TIMEOUT,
+    "timeout_error": ErrorKind.TIMEOUT,
     "error": ErrorKind.UNAVAILABLE,
     "failed": ErrorKind.UNAVAILABLE,
     "server_error": ErrorKind.UNAVAILABLE,
@@ -25,22 +27,25 @@ KIND_OF_END = {
 
 
 async def read_error(
-    response: httpx.Response, chunks: AsyncIterator[bytes], request_id: str
+    response: httpx.Response, chunks: AsyncIterator[bytes], request_id: str, *, from_cloudflare: bool
 ) -> UpstreamError:
     """Read a response with an error status to its end, and return the error."""
     if response.is_redirect:
         # Redirects are not followed, because the token would be sent to their target.
         return permanent(UpstreamError(ErrorKind.UNAVAILABLE, status=response.status_code))
-    error = from_response(response.status_code, response.headers, await _body(chunks))
+    body = await _body(chunks)
+    error = from_response(response.status_code, response.headers, body, from_cloudflare=from_cloudflare)
     error.request_id = error.request_id or request_id
     return error
 
 
-def error_of_frame(error: FrameError, headers: Mapping[str, str]) -> UpstreamError:
+def error_of_frame(error: FrameError, headers: Mapping[str, str], *, from_cloudflare: bool) -> UpstreamError:
     if error.reason:
         kind = KIND_OF_END.get(error.reason, ErrorKind.INTERRUPTED)
         return UpstreamError(kind, detail=f"the finish reason “{error.reason}”")
-    return from_payload(error.payload, headers)
+    if error.payload is None:
+        return UpstreamError(ErrorKind.INTERRUPTED, detail="a broken frame")
+    return from_payload(error.payload, headers, from_cloudflare=from_cloudflare)
 
 
 def permanent(error: UpstreamError) -> UpstreamError:

@@ -12,7 +12,7 @@ from chat.redaction import redact
 
 from . import error_bodies
 from .error_bodies import Entry
-from .error_kinds import KIND_OF_CODE, TRANSIENT_KINDS, ErrorKind, kind_of
+from .error_kinds import FIELD_WORDS, KIND_OF_CODE, TRANSIENT_KINDS, ErrorKind, kind_of
 
 __all__ = ["ErrorKind", "UpstreamError", "from_payload", "from_response"]
 
@@ -100,12 +100,6 @@ CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
 ERROR_STATUSES = range(400, 600)
 REQUEST_ID_SUFFIX = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 PARAM = re.compile(r"[\w.\[\]-]{1,100}", re.ASCII)
-# OpenAI's codes for a field of a request, which are passed on to API clients.
-REQUEST_WORDS = {
-    "invalid_type", "invalid_value", "unsupported_parameter", "unsupported_value", "unknown_parameter",
-    "missing_required_parameter", "invalid_image_url", "invalid_image_format", "invalid_function_parameters",
-    "tool_use_failed", "json_validate_failed", "string_above_max_length",
-}  # fmt: skip
 NO_HEADERS: Mapping[str, str] = {}
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 MAX_DETAIL_CHARS = 300
@@ -120,7 +114,7 @@ class UpstreamError(Exception):
     `permanent`: a retry is of no use. `retry_after`: seconds, estimated if the server named none, None if
     unknown. `retry_after_header`: the seconds that the server itself named, else None. `is_redacted`: the
     detail contained one of the site's own secrets. `from_server`: the detail is the server's, whose `param`
-    names a field of the request and whose `word` is one of REQUEST_WORDS, or both are "". `unreachable`: no
+    names a field of the request and whose `word` is one of FIELD_WORDS, or both are "". `unreachable`: no
     connection was made, so no request is to blame.
     """
 
@@ -157,29 +151,38 @@ def _sentence(kind: ErrorKind, code: str, detail: str) -> str:
     return SENTENCES_OF_CODES.get(code, ERROR_SENTENCES[kind])
 
 
-def from_response(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+def from_response(
+    status: int, headers: Mapping[str, str], body: bytes, *, from_cloudflare: bool = True
+) -> UpstreamError:
     """Return the error of an HTTP response that is not 2xx.
 
-    The body may be JSON in any envelope, HTML or empty.
+    The body may be JSON in any envelope, HTML or empty. `from_cloudflare`: its numbers may be those of
+    Cloudflare's lists; other servers have four digits with meanings of their own.
     """
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
         payload = None
-    return _error(payload, status, headers)
+    return _error(payload, status, headers, from_cloudflare)
 
 
-def from_payload(payload: object, headers: Mapping[str, str] = NO_HEADERS) -> UpstreamError:
+def from_payload(
+    payload: object, headers: Mapping[str, str] = NO_HEADERS, *, from_cloudflare: bool = True
+) -> UpstreamError:
     """Return the error of an error frame in a stream, or of a body that was sent with status 200."""
-    return _error(payload, None, headers)
+    return _error(payload, None, headers, from_cloudflare)
 
 
-def _error(payload: object, status: int | None, headers: Mapping[str, str]) -> UpstreamError:
+def _error(
+    payload: object, status: int | None, headers: Mapping[str, str], from_cloudflare: bool
+) -> UpstreamError:
     found = error_bodies.entries(payload)
     code, status = _code(found, status)
+    code = code if from_cloudflare else ""
     text, request_id = _text(found, code)
     words = [each for entry in found for each in entry.codes if not each.isdecimal()]
-    kind = kind_of(code, words, text, status)
+    param = next((entry.param for entry in found if PARAM.fullmatch(entry.param)), "")
+    kind = kind_of(code, words, text, status, param)
     named = wait = error_bodies.retry_after(headers, payload, text)
     if kind is ErrorKind.QUOTA:
         wait = _until_midnight()
@@ -192,8 +195,8 @@ def _error(payload: object, status: int | None, headers: Mapping[str, str]) -> U
     )
     error.retry_after_header = named
     error.from_server = True
-    error.param = next((entry.param for entry in found if PARAM.fullmatch(entry.param)), "")
-    error.word = next((word for word in words if word in REQUEST_WORDS), "")
+    error.param = param
+    error.word = next((word for word in words if word in FIELD_WORDS), "")
     return error
 
 

@@ -409,6 +409,75 @@ OTHER_BODIES: list[tuple[int, Any, ErrorKind]] = [
 ]
 
 
+OTHER_BODIES += [
+    # Novita, new-api, Ark
+    (403, {"code": 403, "reason": "NOT_ENOUGH_BALANCE", "message": "not enough balance"}, CREDITS),
+    (403, said("Your balance is not enough, please recharge"), CREDITS),
+    (429, said("…", code="SetLimitExceeded"), CREDITS),
+]
+# What the request itself contains, in the words of OpenAI, Groq and Anthropic.
+QUOTING_BODIES = [
+    said(
+        "Invalid schema for function 'set_rate': In context=('properties', 'rate_limit', 'items'), schema"
+        " must have a 'type' key.",
+        param="tools[0].function.parameters",
+        code="invalid_function_parameters",
+    ),
+    said("Unknown parameter: 'rate_limit'.", code="unknown_parameter", param="rate_limit"),
+    said("Unknown parameter: 'rate_limit'."),
+    said("Invalid schema: property 'context_length' has no type", type="invalid_request_error"),
+    said("Invalid function `get_content_filter`"),
+    said('Property "credit limit exceeded" has no type'),
+    said("Invalid value: 'too many tokens'. …", code="invalid_value", param="tool_choice"),
+    said("model tool not found", code="tool_use_failed"),
+    said("For this model, `temperature` is deprecated."),
+    said(
+        "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you"
+        " provided 100000.",
+        param="max_tokens",
+        code="invalid_value",
+    ),
+    # Mistral, NestJS
+    {"object": "error", "message": {"detail": [{"loc": ["body", "tool_choice"], "msg": "a 'rate limit'"}]}},
+    {"message": ["temperature must not be greater than 2"], "error": "Bad Request"},
+]
+
+
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("body", QUOTING_BODIES)
+def test_what_an_error_quotes_does_not_say_its_kind(status: int, body: Any) -> None:
+    assert from_response(status, {}, json.dumps(body).encode()).kind is INVALID
+
+
+@pytest.mark.parametrize(
+    ("body", "detail", "param"),
+    [
+        (
+            {"message": {"detail": [{"loc": ["body", "tools", 0, "x"], "msg": "No."}]}},
+            "body.tools.0.x: No.",
+            "tools[0].x",
+        ),
+        ({"message": ["a must be b", "c"], "error": "Bad Request"}, "Bad Request: a must be b: c", ""),
+        (said({"text": "No."}), "No.", ""),  # type: ignore[arg-type]
+        (said("No.", param="None"), "No.", ""),
+    ],
+)
+def test_the_words_may_stand_in_a_list_or_an_object(body: Any, detail: str, param: str) -> None:
+    error = from_response(422, {}, json.dumps(body).encode())
+    assert (error.detail, error.param) == (detail, param)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [(400, "2003", INVALID), (400, 7000, INVALID), (400, 5016, INVALID), (500, 3040, UNAVAILABLE)],
+)
+def test_codes_of_four_digits_are_cloudflares_own(status: int, code: object, kind: ErrorKind) -> None:
+    body = json.dumps(said("a parameter is out of range", code=code)).encode()
+    error = from_response(status, {}, body, from_cloudflare=False)
+    assert (error.kind, error.code) == (kind, "")
+    assert from_response(status, {}, body).kind is not kind
+
+
 @pytest.mark.parametrize(("status", "body", "kind"), OTHER_BODIES)
 def test_codes_and_words_of_servers_say_the_kind(status: int, body: Any, kind: ErrorKind) -> None:
     error = from_response(status, {}, json.dumps(body).encode())
@@ -512,6 +581,26 @@ SOON = NOW + timedelta(hours=2)
         ({}, said("Rate limit reached. Please try again in 7.66s. Visit"), 7.66),
         ({}, said("Rate limit reached. Please try again in 1m2.5s."), 62.5),
         ({}, said("Rate limit: retry after 20 seconds."), 20),
+        ({}, said("Rate limit: please wait 39000 seconds before retrying"), 39_000),
+        *(
+            ({}, said(f"Rate limit reached, try again in {time}."), seconds)
+            for time, seconds in [
+                ("1 hour", 3_600),
+                ("24 hours", 86_400),
+                ("3 days", 259_200),
+                ("0.5 hours", 1_800),
+                ("5 min", 300),
+                ("2 minutes", 120),
+                ("1 minute 30 seconds", 90),
+                ("1 hour and 2 minutes", 3_720),
+                ("2h9m12.96s", 7_752.96),
+                ("120ms", 0.12),
+                ("1 fortnight", 60),
+            ]
+        ),
+        ({}, said("slow down", retry_after="30 seconds"), 30),
+        ({}, said("slow down", retry_after="2 minutes"), 120),
+        ({}, said("slow down", retry_after="1 hour"), 3_600),
         ({"x-ratelimit-reset-requests": "soon", "retry-after-ms": "-1"}, {}, 60),
         ({}, said("Rate limit reached, try again in the evening"), 60),
     ],

@@ -125,7 +125,7 @@ def test_every_envelope_is_read(payload: object) -> None:
         (400, 3030, "Sequence too long", ErrorKind.TOO_LONG),
         (400, 3030, "Input prompt contains NSFW content", ErrorKind.BLOCKED),
         (400, 5006, "exceeds the model's maximum context length of 256000 tokens.", ErrorKind.TOO_LONG),
-        (400, 0, "max_completion_tokens is too large: 262144. This model supports", ErrorKind.TOO_LONG),
+        (400, 0, "max_completion_tokens is too large: 262144. This model supports", ErrorKind.INVALID),
         (400, 0, "This model's maximum context length is 131072 tokens. However", ErrorKind.TOO_LONG),
         (413, 5021, "exceeded this model context window limit (32000).", ErrorKind.TOO_LONG),
         (400, 400, "the request exceeds the available context size, try increasing it", ErrorKind.TOO_LONG),

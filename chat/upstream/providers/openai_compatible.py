@@ -19,8 +19,9 @@ from .ai_gateway import Gateway
 from .workers_ai import Account, Request
 
 DEFAULT_GATEWAY = Gateway("default")  # each account has it; third-party providers need a gateway
-# OpenAI's own server rejects `max_tokens` for its reasoning models; many other servers accept only that name.
-OPENAI_HOST = "api.openai.com"
+# OpenAI's own servers, in all regions and at Azure, reject `max_tokens` for their reasoning models; many
+# other servers accept only that name.
+OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com")
 # Error messages for an endpoint, in place of those that name Cloudflare.
 ENDPOINT_SENTENCES = {
     ErrorKind.AUTH: gettext_noop("The model’s server rejected this site’s API key. Tell your administrator."),
@@ -64,7 +65,7 @@ def gateway_request(
 
 def endpoint_request(endpoint: Endpoint, request: ChatRequest, *, stream: bool = True) -> Request:
     """Build the request to the operator's server, without data of the Cloudflare account or of the user."""
-    limit = "max_completion_tokens" if endpoint.host == OPENAI_HOST else "max_tokens"
+    limit = "max_completion_tokens" if endpoint.host.endswith(OPENAI_HOSTS) else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
     body = body_of(request, limit, stream=stream, provider=endpoint.host)
     return Request(f"{endpoint.base_url}/chat/completions", headers, body)

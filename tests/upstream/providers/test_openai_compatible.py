@@ -108,8 +108,9 @@ async def test_the_operators_server_is_asked_as_openai_documents(fake: Fake, oth
     assert fake.calls == []
 
 
-async def test_openais_own_server_is_told_the_limit_by_its_newer_name() -> None:
-    body = endpoint_request(Endpoint("https://api.openai.com/v1", "k"), ChatRequest([], SMALL, 77)).body
+@pytest.mark.parametrize("host", ["api.openai.com", "eu.api.openai.com", "site.openai.azure.com"])
+async def test_openais_own_server_is_told_the_limit_by_its_newer_name(host: str) -> None:
+    body = endpoint_request(Endpoint(f"https://{host}/v1", "k"), ChatRequest([], SMALL, 77)).body
     assert body["max_completion_tokens"] == 77
     assert "max_tokens" not in body
 

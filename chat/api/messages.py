@@ -1,13 +1,11 @@
 """Messages of a request in the shape that every model accepts."""
 
-import json
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from chat.upstream.history import PASSED_FIELDS
 from chat.upstream.pictures import files_of
 
+from .call_arguments import mended
 from .content_parts import content_of, with_own_fields
 from .document_parts import documents_of
 from .passed_fields import MESSAGE_HINTS, unknown_fields
@@ -15,7 +13,6 @@ from .refusals import EMPTY, MISSING, InvalidField, Object, invalid, unsupported
 
 TOOL_ROLES = ("tool", "function")
 REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
-NO_ARGUMENTS = "{}"
 # Fields that are read here, of all roles and of one: those of another role are no fields of a message. The
 # pictures of a reply are replayed, while a user's are in Ollama's own shape.
 READ_FIELDS = {"role", "content", "refusal", "function_call"} | MESSAGE_HINTS
@@ -97,7 +94,6 @@ def _tool_call(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Return a call in its own shape, OpenAI's or Workers AI's flat one, with arguments that can be parsed.
 
     Calls of custom tools, which have no such arguments, are for the servers of OpenAI's API alone.
-    Programs replay calls without arguments, and calls whose arguments were cut off; servers fail on both.
     """
     if sent.get("custom") is not None:
         if not takes_all:
@@ -106,16 +102,5 @@ def _tool_call(sent: Object, where: str, *, takes_all: bool) -> Object:
     called = sent.get("function") or sent
     if called.get("name") is None:
         raise invalid(MISSING, f"{where}.function.name", "missing_required_parameter")
-    if _is_json(called.get("arguments")):
-        return sent
-    mended = {**called, "arguments": NO_ARGUMENTS}
-    return {**sent, "function": mended} if called is not sent else mended
-
-
-def _is_json(arguments: Any) -> bool:
-    if isinstance(arguments, dict):
-        return True
-    try:
-        return json.loads(arguments) is not None
-    except (TypeError, ValueError, RecursionError):
-        return False
+    readable = {**called, "arguments": mended(called.get("arguments"), f"{where}.function.arguments")}
+    return {**sent, "function": readable} if called is not sent else readable

@@ -291,6 +291,10 @@ def test_texts_of_messages(sent: dict[str, Any], got: str) -> None:
         (None, "{}"),
         ("null", "{}"),
         ('{"city": "Os', "{}"),
+        ('{"a": tru', "{}"),
+        ('{"a":', "{}"),
+        ('{"text":"one\ntwo\t"}', '{"text": "one\\ntwo\\t"}'),
+        (r'{"re":"\d+ \\d \" \u00e9"}', r'{"re": "\\d+ \\d \" é"}'),
         ("[" * 100_000, "{}"),
         ({}, "{}"),
     ],
@@ -305,6 +309,14 @@ def test_arguments_of_earlier_calls_are_sent_as_json(arguments: Any, got: str) -
         assert found == [
             {"id": "c", "type": "function", "function": {"name": "weather", "arguments": got}, **extra}
         ]
+
+
+@pytest.mark.parametrize("arguments", ["{city: 1}", '{"a": 1}}', "'a'", '{"a": ' + "9" * 5_000 + "}"])
+def test_arguments_that_cannot_be_read_are_refused(arguments: str) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    with pytest.raises(InvalidField) as error:
+        message({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert error.value.param.endswith("tool_calls[0].function.arguments")
 
 
 def test_calls_of_custom_tools_are_for_openai_s_servers() -> None:

@@ -52,6 +52,7 @@ class FrameReader:
         self._usage = UsageAccumulator()
         self._message = MessageReader(inline_reasoning=inline_reasoning)
         self._frame_fields: _Object = {}  # as they were passed on last
+        self._index: object = None  # of the choice that is read
         self._is_unreliable = False  # a finish reason was followed by more text
 
     @property
@@ -208,10 +209,19 @@ class FrameReader:
         return self._frame({"response": inner} if isinstance(inner, str) else inner)
 
     def _first(self, choices: object) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return (the first choice, its delta or message); empty objects if missing or of another reply."""
-        choice, *others = choices if isinstance(choices, list) else [None]
-        if not isinstance(choice, dict) or choice.get("index") not in (None, 0, "0"):
+        """Return (the reply's choice, its delta or message); empty objects if missing or of another reply.
+
+        The reply is choice 0, or the one that comes first, whatever a server calls it.
+        """
+        found = [each for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
+        choice = next((each for each in found if each.get("index") in (None, 0, "0")), None)
+        if choice is not None:
+            self._index = 0
+        elif found and self._index in (None, found[0]["index"]):
+            choice, self._index = found[0], found[0]["index"]
+        else:
             return _NOTHING, _NOTHING
+        others = [each for each in found if each is not choice]
         if "delta" in choice:
             message = choice["delta"]
         else:

@@ -213,6 +213,16 @@ def test_only_the_first_choice_becomes_text():
     assert read(frames(chunk("yes"), second)) == Reply("yes")
     first = {"choices": [{"index": "0", "delta": {"content": "yes"}, "finish_reason": None}]}
     assert read(frames(first)) == Reply("yes")
+    second["choices"] += first["choices"]
+    assert read(frames(second)) == Reply("yes")
+
+
+def test_the_only_choice_may_have_any_index():
+    pieces = [{"choices": [{"index": 1, "delta": {"content": text}}]} for text in ("Hi", " you")]
+    assert read(frames(*pieces)) == Reply("Hi you")
+    whole = message(content="Hi")
+    whole["choices"][0]["index"] = 1
+    assert read(body(whole)) == Reply("Hi", finish_reason="stop")
 
 
 def test_a_second_choice_may_hold_the_tool_calls_of_the_first():

@@ -119,7 +119,8 @@ def retry_after(headers: Mapping[str, str], payload: object, text: str) -> float
 
     https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
     """
-    for wait in (_in_milliseconds(headers), _in_seconds(headers), _by_limits(headers)):
+    quoted = _quoted_headers(payload)
+    for wait in (_in_milliseconds(headers), _in_seconds(headers), _by_limits(headers), _by_limits(quoted)):
         if wait is not None:
             return min(wait, MAX_WAIT_SECONDS)
     if delay := _retry_delay(payload, 0):
@@ -164,6 +165,14 @@ def _by_limits(headers: Mapping[str, str]) -> float | None:
             if remaining.strip() in ("0", "0.0"):
                 waits.append(wait)
     return max(waits, default=None)
+
+
+def _quoted_headers(payload: object) -> dict[str, str]:
+    """Return the provider's headers that OpenRouter quotes."""
+    for name in ("error", "metadata", "headers"):
+        payload = payload.get(name) if isinstance(payload, dict) else None
+    found = payload if isinstance(payload, dict) else {}
+    return {name.lower(): str(value) for name, value in found.items()}
 
 
 def _reset(value: str) -> float | None:

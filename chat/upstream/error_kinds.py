@@ -146,7 +146,7 @@ TEXTS_OF_KIND = {
     ),
     ErrorKind.AUTH: (
         r"(?:invalid|incorrect|missing|expired) api.?key|api.?key (?:not valid|is invalid|expired)",
-        r"no auth credentials|security token included",
+        r"login fail|no auth credentials|security token included",
     ),
     ErrorKind.NOT_PERMITTED: (r"location is not supported|country, region,? or territory",),
     ErrorKind.UNKNOWN_MODEL: (
@@ -170,6 +170,7 @@ TEXTS_OF_KIND = {
         r"currently loading",
         r"no (?:available|healthy) (?:worker|upstream|replica|server)s?",
     ),
+    ErrorKind.INVALID: (r"\Ainvalid param",),
 }  # fmt: skip
 TEXT_PATTERNS = {kind: re.compile("|".join(texts), re.I | re.S) for kind, texts in TEXTS_OF_KIND.items()}
 # What a text may say of an error with one of Cloudflare's own codes, or with a status that blames the server.

@@ -497,6 +497,8 @@ def test_codes_and_words_of_servers_say_the_kind(status: int, body: Any, kind: E
         ({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, BUSY),
         ({"message": "boom", "type": "BadRequestError", "code": 400}, INVALID),
         (said("boom", type="server_error"), UNAVAILABLE),
+        ({"base_resp": {"status_code": 2013, "status_msg": "invalid params, no such voice"}}, INVALID),
+        ({"base_resp": {"status_code": 1004, "status_msg": "login fail: no key"}}, AUTH),
     ],
 )
 def test_an_error_with_status_200_is_told_by_its_words(body: Any, kind: ErrorKind) -> None:
@@ -601,6 +603,11 @@ SOON = NOW + timedelta(hours=2)
         ({}, said("slow down", retry_after="30 seconds"), 30),
         ({}, said("slow down", retry_after="2 minutes"), 120),
         ({}, said("slow down", retry_after="1 hour"), 3_600),
+        (
+            {},
+            said("slow down", metadata={"headers": {"X-RateLimit-Reset": f"{SOON.timestamp() * 1000:.0f}"}}),
+            7200,
+        ),
         ({"x-ratelimit-reset-requests": "soon", "retry-after-ms": "-1"}, {}, 60),
         ({}, said("Rate limit reached, try again in the evening"), 60),
     ],

@@ -204,7 +204,8 @@ class RoutedRequest:
         router, model = self.router, request.model
         if model.local or (self.background and error.kind is ErrorKind.BUSY):
             return
-        quoted = is_quoted(error.detail, error.param, [request.messages, request.raw_parameters])
+        sent = [request.messages, request.raw_parameters, request.gateway]
+        quoted = is_quoted(error.detail, error.param, sent)
         if not quoted:
             router.on_error(model, error)
         if model.counts_against_quota:

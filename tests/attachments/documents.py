@@ -235,7 +235,7 @@ def slide(shapes: str, attributes: str = "", links: tuple[str, ...] = (), **part
             "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
             "ppt/presentation.xml": f"<p:presentation {spaces}><p:sldIdLst><p:sldId id='256' r:id='r1'/>"
             "</p:sldIdLst></p:presentation>",
-            "ppt/_rels/presentation.xml.rels": relations(("slide", "slide1.xml")),
+            "ppt/_rels/presentation.xml.rels": relations(("slide", "slide1.xml"), ("authors", "authors.xml")),
             "ppt/slide1.xml": f"<p:sld {spaces} {attributes}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
             "</p:sld>",
             "ppt/_rels/slide1.xml.rels": relations(*own).replace("</Relat", f"{outside}</Relat"),

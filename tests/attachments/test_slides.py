@@ -85,6 +85,8 @@ CHART_TEXT = "[chart: Sales]\n\n|  | North |\n| --- | --- |\n| Q1 | 3 |\n| Q2 | 
         ("<p:grpSp>" + shape("<a:p>" + t("grouped") + "</a:p>") + "</p:grpSp>", "grouped"),
         ('<p:pic><p:nvPicPr><p:cNvPr id="1" name="P" descr="a cat"/></p:nvPicPr></p:pic>',
          "[picture: a cat]"),
+        ("<p:pic/>", "[picture]"),
+        ("<p:graphicFrame><p:oleObj/></p:graphicFrame>", "[picture]"),
         (TABLE, "| a\\|b | 1 |\n| --- | --- |\n| a\\|b | 2 |"),
         (WIDE, "| a | a | b |\n| --- | --- | --- |\n| all |  |  |"),
         (shape("<a:p>" + t("4", 'strike="sngStrike"') + t("0", 'strike="sngStrike"') + t(" 65") + "</a:p>"),
@@ -93,7 +95,7 @@ CHART_TEXT = "[chart: Sales]\n\n|  | North |\n| --- | --- |\n| Q1 | 3 |\n| Q2 | 
         (shape(f"<a:p>{t('draft ')}{t('à', *WINGDINGS)}{t(' sent')}</a:p>"), "draft → sent"),
         (shape(f"<a:p>{t('&#xf0e0; déjà vu', *WINGDINGS)}</a:p>"), "→ déjà vu"),
     ],
-    ids=range(18),
+    ids=range(20),
 )  # fmt: skip
 def test_a_shape(shapes: str, wanted: str) -> None:
     assert text(shapes, links=("https://example.org/x",)) == wanted
@@ -180,3 +182,12 @@ def test_notes_and_comments() -> None:
     comments = "<p:cm><p:text>too long</p:text></p:cm>"
     found = text(shape(f"<a:p>{t('x')}</a:p>"), notesSlide=notes, comments=comments)
     assert found == "x\n\nNotes: say hello\n\n[comment: too long]"
+
+
+def test_replies_follow_their_comments() -> None:
+    body = "<n:txBody><a:p>" + t("{}") + "</a:p></n:txBody>"
+    replies = f'<n:replyLst><n:reply authorId="B">{body.format("No")}</n:reply></n:replyLst>'
+    comments = f'<n:cm xmlns:n="urn:n" authorId="A">{replies}{body.format("Why?")}</n:cm>'
+    authors = '<n:author xmlns:n="urn:n" id="A" name="Ann"/><n:author xmlns:n="urn:n" id="B" name="Bob"/>'
+    found = text(shape(f"<a:p>{t('x')}</a:p>"), comments=comments, authors=authors)
+    assert found == "x\n\n[comment by Ann: Why?]\n\n[reply by Bob: No]"

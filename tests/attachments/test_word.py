@@ -167,11 +167,13 @@ LIST = (
              f"{t('😊')}</mc:Fallback></mc:AlternateContent>"), "😊"),
         (run(PICTURE.format("a cat")), "[picture: a cat]"),
         (run(PICTURE.format("")), "[picture]"),
+        (run('<w:pict><v:shape alt="x"><v:textpath string="Draft"/></v:shape></w:pict>'), "Draft"),
+        (field('HYPERLINK "https://example.org/a b"', "there"), "[there](https://example.org/a%20b)"),
         (run("<w:ruby><w:rt><w:r><w:t>とうきょう</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>東京</w:t></w:r></w:rubyBase>"
              "</w:ruby>") + run(t("に行く。")), "東京に行く。"),
         (f"<w:bdo>{run(t('x'))}</w:bdo>" + run(t(" < 5 & 6")), "x < 5 & 6"),
     ],
-    ids=range(31),
+    ids=range(33),
 )  # fmt: skip
 def test_a_paragraph(inside: str, wanted: str) -> None:
     assert word_text(docx_with(f"<w:p>{inside}</w:p>", links=("https://example.org/a",))) == wanted
@@ -232,8 +234,9 @@ def test_a_field_without_an_end_hides_no_other_paragraph() -> None:
          b"Content-Location: a\nContent-Transfer-Encoding: quoted-printable\n\n<p>T=C3=BC\n--b--", "Tü"),
         (docx("inner"), "inner"),
         (b"plain: words", "plain: words"),
+        (rb"{\rtf1\ansi{\fonttbl}words}", "[a part in RTF that could not be read]"),
     ],
-    ids=["page", "fragment", "mhtml", "docx", "text"],
+    ids=["page", "fragment", "mhtml", "docx", "text", "rtf"],
 )  # fmt: skip
 def test_a_file_in_a_document_is_read(content: bytes, wanted: str) -> None:
     links = relations(("aFChunk", "part"))
@@ -245,6 +248,47 @@ def test_a_file_in_a_document_is_read(content: bytes, wanted: str) -> None:
 def test_a_paragraph_whose_end_is_deleted_goes_on() -> None:
     first = f"<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>{run(t('one '))}</w:p>"
     assert word_text(docx_with(first + paragraph("two"))) == "one two"
+
+
+def test_a_large_initial_begins_its_word() -> None:
+    first = f'<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>{run(t("O"))}</w:p>'
+    assert word_text(docx_with(first + paragraph("nce"))) == "Once"
+
+
+XML = '<d:all xmlns:d="urn:d"><d:who>Ann</d:who><d:who kind="b">Bob</d:who><d:none/></d:all>'
+CORE = (
+    '<c:core xmlns:c="urn:c"><dc:title xmlns:dc="http://purl.org/dc/elements/1.1/">Plan</dc:title></c:core>'
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "store", "wanted"),
+    [
+        ("/x:all[1]/x:who[1]", "{a}", "Ann"),
+        ("/x:all/x:who[2]/text()", "{A}", "Bob"),
+        ("/x:all[1]/x:who[2]/@kind", "{a}", "b"),
+        ("/y:core[1]/x:title[1]", "{6C3C8BC8-F283-45AE-878A-BAB7291924A1}", "Plan"),
+        ("/x:all[1]/x:none[1]", "{a}", "[Name]"),
+        ("/x:all[1]/x:who[3]", "{a}", "[Name]"),
+        ("/x:all[1]/x:who[last()]", "{a}", "[Name]"),
+        ("/x:all[1]/x:who[1]", "{b}", "[Name]"),
+    ],
+)
+def test_a_control_shows_what_it_is_bound_to(path: str, store: str, wanted: str) -> None:
+    bound = f'<w:dataBinding w:xpath="{path}" w:storeItemID="{store}"/><w:text/>'
+    inside = run(t("[")) + run(t("Name]"))
+    control = f"<w:sdt><w:sdtPr>{bound}</w:sdtPr><w:sdtContent>{inside}</w:sdtContent></w:sdt>"
+    content = docx(
+        body=f"<w:p>{run(t('For '))}{control}</w:p>",
+        **{
+            "docProps/core.xml": CORE,
+            "item.xml": XML,
+            "item_props.xml": '<x xmlns:ds="urn:ds" ds:itemID="{A}"/>',
+            "_rels/item.xml.rels": relations(("customXmlProps", "item_props.xml")),
+            "word/_rels/document.xml.rels": relations(("customXml", "../item.xml")),
+        },
+    )
+    assert word_text(content) == f"For {wanted}"
 
 
 def cell(inside: str, properties: str = "") -> str:

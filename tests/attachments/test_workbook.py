@@ -68,10 +68,11 @@ def test_a_cell(cell: str, text: str) -> None:
     assert found == (line(text, "1") if text else line("1"))
 
 
+FONTS = ("", "<strike/>", '<vertAlign val="superscript"/>', '<name val="Wingdings"/>')
 STYLES = (
-    f'<styleSheet xmlns="{SHEET}"><fonts><font/><font><strike/></font><font>'
-    '<vertAlign val="superscript"/></font><font><name val="Wingdings"/></font></fonts><cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/>'
-    '<xf fontId="3"/></cellXfs></styleSheet>'
+    f'<styleSheet xmlns="{SHEET}"><fonts>{"".join(f"<font>{each}</font>" for each in FONTS)}</fonts><cellXfs>'
+    + "".join(f'<xf fontId="{at}"/>' for at in range(4))
+    + "</cellXfs></styleSheet>"
 )
 
 

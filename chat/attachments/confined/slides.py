@@ -7,6 +7,7 @@ from .drawing_text import body_text, graphic_text, table_text
 from .ooxml import OFF, Package, Relation
 from .word_runs import alternative
 
+AUTHORS = ("authors", "commentAuthors")
 TITLES = ("title", "ctrTitle")
 AROUND = ("dt", "ftr", "sldNum", "hdr")  # the same on each slide
 WITHOUT_BULLETS = ("subTitle", *TITLES)
@@ -17,13 +18,15 @@ def slide_pages(content: bytes) -> Iterator[str]:
     package = Package(content)
     part = package.main_part("ppt/presentation.xml")
     relations = package.relations(part)
+    authors = {each.get("id", ""): each.get("name", "") for relation in relations.values()
+               if relation.kind in AUTHORS for each in package.root(relation.target)}  # fmt: skip
     for number, element in enumerate(package.root(part).iter("p-sldId"), 1):
         relation = relations.get(element.get("r-id", ""))
         if relation is not None:
-            yield _slide(package, relation.target, number)
+            yield _slide(package, relation.target, number, authors)
 
 
-def _slide(package: Package, part: str, number: int) -> str:
+def _slide(package: Package, part: str, number: int, authors: dict[str, str]) -> str:
     root, relations = package.root(part), package.relations(part)
     tree = root.find("p-cSld/p-spTree")
     shapes = list(_shapes(tree)) if tree is not None else []
@@ -31,7 +34,7 @@ def _slide(package: Package, part: str, number: int) -> str:
     name = " ".join(body_text(title, relations).split()) if title is not None else ""
     hidden = " (hidden)" if root.get("show", "1") in OFF else ""
     texts = (_text(package, shape, relations) for shape in shapes if shape is not title)
-    parts = (f"## {name or f'Slide {number}'}{hidden}", *texts, *_notes(package, relations))
+    parts = (f"## {name or f'Slide {number}'}{hidden}", *texts, *_notes(package, relations, authors))
     return "\n\n".join(filter(None, parts))
 
 
@@ -69,10 +72,12 @@ def _text(package: Package, shape: Element, relations: dict[str, Relation]) -> s
         shape.find("p-txBody"), relations, has_bullets=kind is not None and kind not in WITHOUT_BULLETS
     )
     words = " ".join(_properties(shape).get("descr", "").split())
-    return text or (f"[picture: {words}]" if words else "")
+    if text or not (words or shape.tag == "p-pic" or any(each.tag == "p-oleObj" for each in shape.iter())):
+        return text
+    return f"[picture: {words}]" if words else "[picture]"
 
 
-def _notes(package: Package, relations: dict[str, Relation]) -> Iterator[str]:
+def _notes(package: Package, relations: dict[str, Relation], authors: dict[str, str]) -> Iterator[str]:
     for relation in relations.values():
         if relation.kind == "notesSlide":
             root, links = package.root(relation.target), package.relations(relation.target)
@@ -82,6 +87,14 @@ def _notes(package: Package, relations: dict[str, Relation]) -> Iterator[str]:
                 yield f"Notes: {text}"
         elif relation.kind == "comments":
             for comment in package.root(relation.target):
-                words = "".join(each.text or "" for each in comment.iter() if each.tag in ("p-text", "a-t"))
-                if words.strip():
-                    yield f"[comment: {words.strip()}]"
+                yield from _comment(comment, "comment", authors)
+
+
+def _comment(comment: Element, kind: str, authors: dict[str, str]) -> Iterator[str]:
+    """Return a comment, and the replies to it."""
+    words = comment.findtext("p-text") or body_text(comment.find("txBody"), {})
+    author = authors.get(comment.get("authorId", ""))
+    if words.strip():
+        yield f"[{kind} by {author}: {words.strip()}]" if author else f"[{kind}: {words.strip()}]"
+    for reply in comment.iterfind("replyLst/reply"):
+        yield from _comment(reply, "reply", authors)

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from .drawing_text import graphic_text
 from .ooxml import Package, Relation, is_on, value
+from .word_bindings import Bindings
 from .word_runs import Notes, Runs, alternative
 from .word_styles import Numbering, Styles
 
@@ -20,6 +21,7 @@ CHUNKS = (
     (re.compile(rb"[^<]*?^content-type:", re.MULTILINE | re.IGNORECASE), "mail"),
     (re.compile(rb"[^<]*<(?:!doctype|[a-z]\w*)[\s>/]", re.IGNORECASE), "html"),
 )
+RTF = b"{\\rtf"  # which nothing here reads
 CHUNK_HEAD_BYTES = 4_096
 LIST_INDENT = "  "
 
@@ -36,13 +38,16 @@ class _Document:
         self._relations = package.relations(part)
         self._styles = Styles(package, self._target("styles"))
         self._numbering = Numbering(package, self._target("numbering"), self._styles)
+        stores = (each.target for each in self._relations.values() if each.kind == "customXml")
+        self._bindings = Bindings(package, stores)
         self._notes = Notes()
         self._runs = self._new_runs(self._relations)
 
     def blocks(self) -> Iterator[str]:
         """Return the paragraphs and tables; headers before them; notes, comments and footers behind."""
         yield from self._around("header")
-        yield from _with_lists(self._blocks(self._package.children(self._part, "w-body"), self._runs))
+        body = self._bindings.filled(self._package.children(self._part, "w-body"))
+        yield from _with_lists(self._blocks(body, self._runs))
         yield from self._noted()
         yield from self._around("footer")
 
@@ -60,7 +65,9 @@ class _Document:
         for relation in self._relations.values():
             if relation.kind == kind:
                 runs = self._new_runs(self._package.relations(relation.target))
-                text = "\n\n".join(self._texts(self._package.root(relation.target), runs))
+                text = "\n\n".join(
+                    self._texts(self._bindings.filled(self._package.root(relation.target)), runs)
+                )
                 if any(map(str.isalpha, text)):
                     found[text] = None
         yield from found
@@ -90,7 +97,7 @@ class _Document:
     def _graphic(self, drawing: Element, relations: dict[str, Relation]) -> str:
         return graphic_text(self._package, drawing, relations)
 
-    def _texts(self, element: Element, runs: Runs) -> Iterator[str]:
+    def _texts(self, element: Iterable[Element], runs: Runs) -> Iterator[str]:
         return (text for text, _ in self._blocks(element, runs) if text)
 
     def _blocks(self, elements: Iterable[Element], runs: Runs) -> Iterator[tuple[str, bool]]:
@@ -101,7 +108,7 @@ class _Document:
                 yield self._table(element, runs), False
             elif element.tag == "w-altChunk":
                 yield self._chunk(element), False
-            elif element.find("w-pPr/w-rPr/w-del") is not None:  # its end is deleted: the next one goes on
+            elif _goes_on(element):
                 before += runs.text(element, _style(element))
             else:
                 yield self._paragraph(element, runs, before)
@@ -129,6 +136,8 @@ class _Document:
             return ""
         from .documents import pages_of
 
+        if content.startswith(RTF):
+            return "[a part in RTF that could not be read]"
         reader = next((reader for mark, reader in CHUNKS if mark.match(content[:CHUNK_HEAD_BYTES])), "text")
         return "\n\n".join(pages_of(reader, content, 1)[1])
 
@@ -193,6 +202,13 @@ class _Document:
                 )
             if text.strip():
                 yield text.strip().replace("|", r"\|").replace("\n", "<br>")
+
+
+def _goes_on(paragraph: Element) -> bool:
+    """Return True if the next paragraph goes on: the end of this one is deleted, or it is a large initial."""
+    frame = paragraph.find("w-pPr/w-framePr")
+    initial = frame is not None and frame.get("dropCap", "none") != "none"
+    return initial or paragraph.find("w-pPr/w-rPr/w-del") is not None
 
 
 def _style(paragraph: Element) -> str:

@@ -23,7 +23,7 @@ DELETED = (
     "w-delInstrText",
     "w-instrText",
 )
-HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?!\\)"?([^"\s]+)"?', re.IGNORECASE)
+HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:"([^"]+)"|(?!\\)([^"\s]+))', re.IGNORECASE)
 SIGNS = {
     "w-tab": "\t",
     "w-ptab": "\t",
@@ -159,9 +159,9 @@ class Runs:
 
     def _pictured(self, drawing: Element) -> Iterator[tuple[str, bool]]:
         """Return the texts of a drawing, or what its author says of it, and whether they stand in a box."""
-        boxes = [each for each in drawing.iter() if each.tag == "w-txbxContent"]
+        boxes = [each for each in drawing.iter() if each.tag in ("w-txbxContent", "v-textpath")]
         for box in boxes:
-            yield self._boxes(box), True
+            yield self._boxes(box) if box.tag == "w-txbxContent" else box.get("string", ""), True
         if graphic := self._graphics(drawing):
             yield graphic, True
         said = (each.get("descr") or each.get("alt") for each in drawing.iter() if each.tag in DESCRIBED)
@@ -183,7 +183,7 @@ class Runs:
                 del pieces[ended.start if ended.is_result else len(pieces) :]
                 pieces.append((ended.form, ()))
             elif ended.is_result and (found := HYPERLINK.match(ended.instruction)):
-                self._link(pieces, ended.start, found[1])
+                self._link(pieces, ended.start, (found[1] or found[2]).replace(" ", "%20"))
             elif not ended.is_result and not any(not each.is_result for each in self._fields):
                 pieces.append((field_text(ended.instruction), ()))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 MAX_IMPORT_NAME_CHARS = 200
@@ -24,9 +24,14 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
         return self.filter(state__in=OPEN)
 
     def claimable(self) -> "ImportJobQuerySet":
-        """Return the imports that wait for a process, or whose process has died, the oldest first."""
+        """Return the imports that wait for a process, or whose process has died.
+
+        First those whose step has had no turn, the oldest first; then those whose last turn is longest ago.
+        """
         dead = Q(beat=None) | Q(beat__lt=timezone.now() - ABANDONED_AFTER)
-        return self.filter(dead, state__in=WORKING, user__is_active=True).order_by("created")
+        return self.filter(dead, state__in=WORKING, user__is_active=True).order_by(
+            F("beat").asc(nulls_first=True), "created"
+        )
 
 
 class ImportJob(models.Model):

@@ -5,14 +5,16 @@ They are in the archive, or in the messages of another chat's file, whose conten
 
 import io
 import logging
+import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar
+from typing import IO, Any, NoReturn, ParamSpec, TypeVar
 
 from django.conf import settings
+from django.utils import timezone
 
 from chat.attachments import names, reading, uploads
 from chat.attachments.confinement import BEAT_SECONDS, ChildLimits, Expired, run_confined
@@ -23,12 +25,13 @@ from chat.attachments.readers import READERS
 from chat.attachments.receiving import disk_errors, temporary_file
 from chat.db import short_transaction
 from chat.exceptions import RequestError
-from chat.models import Attachment, User
+from chat.models import Attachment, AttachmentFile, User
 
 from .document import file_name
 from .records import ImportedAttachment
 
 MAX_FILES = 2_000  # files of one import
+READING_SECONDS = 1_200.0  # for all files of one import together
 UNPACKER = "chat.transfer.unpacking"
 UNPACKER_BYTES, UNPACKER_SECONDS = 268_435_456, 10  # memory beside the file, packed and unpacked; CPU time
 
@@ -38,9 +41,14 @@ FILE_COLUMNS = (
 )
 # Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py.
 ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], "Future[Extracted]"]
+P = ParamSpec("P")
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
+
+
+class OutOfTime(Exception):
+    """The files of this import have taken READING_SECONDS. Only those that need no reading are stored."""
 
 
 def refuse_conversion(person: int, file: IO[bytes], needed: NeedsConversion) -> NoReturn:
@@ -60,13 +68,23 @@ class Attachments:
         self._user, self._beat, self._convert = user, beat, convert
         self._file = path.open("rb")  # its position is not the one of the child
         self._told: IO[bytes] | None = None  # contents that the child has told, of one conversation
-        # By name, and the side of the square: each file is read once.
-        self._stored: dict[tuple[str, int], dict[str, Any] | None] = {}
+        # What was read, for the next turn: the time, and of each file its columns, so that it is read once.
+        self.read: dict[str, Any] = {"seconds": 0.0, "files": {}}
         self._pending = 0  # bytes of the attachments that have no rows yet, which the quota does not count
 
     def close(self) -> None:
         self.forget()
         self._file.close()
+
+    def resume(self, read: dict[str, Any]) -> None:
+        """Go on after an earlier turn, in which this was `read`, without the files deleted since."""
+        self.read |= read
+        found: dict[str, dict[str, Any] | None] = self.read["files"]
+        kept = AttachmentFile.objects.filter(pk__in={each["file_id"] for each in found.values() if each})
+        with short_transaction():
+            kept.update(uploaded=timezone.now())
+            here = {None, *kept.values_list("pk", flat=True)}
+        self.read["files"] = {key: each for key, each in found.items() if (each and each["file_id"]) in here}
 
     def left_out(self, attachments: Iterable[ImportedAttachment]) -> list[str]:
         """Return the names of those that cannot be imported."""
@@ -88,24 +106,26 @@ class Attachments:
         if self._told:
             self._told.close()
         self._told, self._pending = None, 0
+        self.read["files"] = {key: each for key, each in self.read["files"].items() if key[0] != " "}
 
-    def store(self, attachment: ImportedAttachment) -> None:
+    def store(self, attachment: ImportedAttachment) -> bool:
         """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much.
 
-        Raises StorageUnavailable and ConversionUnavailable, if the file can be stored later.
+        Return False if it was dealt with before.
+
+        Raises OutOfTime; StorageUnavailable and ConversionUnavailable, if the file can be stored later.
         """
         if not self._is_here(attachment):
-            return
-        if attachment.packed is None:
-            fields = self._read(attachment.name, attachment, self._copied)
-        else:
-            wanted = attachment.file, attachment.side
-            if wanted not in self._stored and len(self._stored) < MAX_FILES:
-                self._stored[wanted] = self._read(attachment.packed.name, attachment, self._unpacked)
-            fields = self._stored.get(wanted)
-        if fields:
+            return False
+        found, packed = self.read["files"], attachment.packed
+        key = f"{attachment.file} {attachment.side} {attachment.offset} {attachment.size}"
+        if is_new := key not in found and len(found) < MAX_FILES:
+            name, opened = (packed.name, self._unpacked) if packed else (attachment.name, self._copied)
+            found[key] = self._read(name, attachment, opened)
+        if fields := found.get(key):
             attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
             self._pending += uploads.stored_bytes(fields)
+        return is_new
 
     def _read(
         self,
@@ -144,12 +164,22 @@ class Attachments:
 
     def _found_in(self, file: IO[bytes], name: str, side: int) -> EncodedPicture | Extracted:
         person = self._user.pk
+        if self.read["seconds"] >= READING_SECONDS:
+            raise OutOfTime
         try:
             if side:
-                return self._result(READERS.submit(person, decode, file, side))
-            return self._result(READERS.submit(person, reading.read, file, name))
+                return self._result(READERS.submit(person, self._timed, decode, file, side))
+            return self._result(READERS.submit(person, self._timed, reading.read, file, name))
         except NeedsConversion as needed:
-            return self._result(self._convert(person, file, needed))
+            return self._timed(self._result, self._convert(person, file, needed))
+
+    def _timed(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call the function, and count its time, but not that in which the readers worked for others."""
+        began = time.monotonic()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.read["seconds"] += time.monotonic() - began
 
     def _result(self, work: "Future[T]") -> T:
         """Wait for the work; cancel it when the beat raises."""

@@ -1,6 +1,7 @@
 """The imports that wait for work: which one a process takes up, holds, gives back and ends."""
 
 import contextlib
+import math
 import time
 import uuid
 from collections.abc import Callable
@@ -13,17 +14,23 @@ from django.utils import timezone
 
 from chat.db import write_lock
 from chat.models import ImportJob
+from chat.models.import_job import ABANDONED_AFTER
 
 from . import uploads
 
 BEAT_SECONDS = 1.0  # between two heartbeats, which also store the progress and notice a stop
 MAX_ATTEMPTS = 2
+TURN_SECONDS = 10.0  # for one import while others wait
 UNSTARTED_LIFETIME = timedelta(days=1)  # lifetime of a file whose import is not started
 Stop = Callable[[], bool]
 
 
 class Ended(Exception):
     """The user stopped the import, the server shuts down, or another process has taken the import over."""
+
+
+class TurnOver(Exception):
+    """The import has had its turn, and others wait."""
 
 
 def tidy() -> None:
@@ -77,6 +84,7 @@ class Hold:
         self._job, self._stop = job, stop
         self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
         self._beaten = time.monotonic()
+        self._turn_ends = math.inf
 
     def beat(self) -> None:
         """Renew the hold if it is time. To be called at least every BEAT_SECONDS. Raises Ended."""
@@ -86,10 +94,24 @@ class Hold:
             with write_lock():
                 self.renew()
 
+    def share(self) -> None:
+        """Renew the hold. To be called where the import can go on later. Raises TurnOver, and Ended.
+
+        The turn begins with the first call, before which something new was done: so every turn gets on.
+        """
+        self.beat()
+        now = time.monotonic()
+        self._turn_ends = min(self._turn_ends, now + TURN_SECONDS)
+        if now >= self._turn_ends:
+            if ImportJob.objects.claimable().exclude(pk=self._job.pk).exists():
+                raise TurnOver
+            self._turn_ends = math.inf
+
     def renew(self, **columns: Any) -> None:
         """Store the heartbeat and the progress. Raises Ended if the import is no longer this process's."""
+        columns = {"beat": timezone.now(), **columns}
         columns |= {name: getattr(self._job, name) for name in ("processed", "stored", "preview")}
-        if not self._own.filter(user__is_active=True).update(beat=timezone.now(), **columns):
+        if not self._own.filter(user__is_active=True).update(**columns):
             raise Ended
         self._beaten = time.monotonic()
 
@@ -101,6 +123,11 @@ class Hold:
         """Store what the step has found, for the next step."""
         with write_lock():
             self._own.update(state=state, beat=None, attempts=0, **columns)
+
+    def line_up(self) -> None:
+        """Store the progress, and let a process take the import up after those that wait. Raises Ended."""
+        with write_lock():
+            self.renew(attempts=0, beat=timezone.now() - ABANDONED_AFTER)
 
     def release(self, attempts: int = 1) -> None:
         """Let a process take the import up at once. `attempts`: 0 if this one failed, and counts."""

@@ -36,6 +36,7 @@ FORMAT_NAMES = {
 # What a file can have that is not imported, in the order in which a page shows it.
 LEFT_OUT: dict[str, str] = {
     "attachment": _("Attachments"),
+    "unread": _("Attachments that would take too long: add the ones you need to a chat yourself"),
     "tool": _("Calls of tools and their results"),
     "source": _("Sources of replies"),
     "recording": _("Recordings"),

@@ -17,8 +17,8 @@ from chat.model_catalog import catalog
 from chat.models import ImportJob
 
 from . import assistants, prompts, uploads
-from .attachments import Attachments, ConvertDocument, refuse_conversion
-from .jobs import Ended, Hold, Stop, finish
+from .attachments import Attachments, ConvertDocument, OutOfTime, refuse_conversion
+from .jobs import Ended, Hold, Stop, TurnOver, finish
 from .merging import merge, new_messages
 from .preview import Preview, add_left_out, attachments_of
 from .problems import FileProblem, PromptProblem
@@ -75,7 +75,12 @@ def _run(job: ImportJob, hold: Hold, convert: ConvertDocument) -> None:
         if job.state == State.CHECKING:
             _check(job, hold, file, attachments)
         else:
-            _Storing(job, hold, attachments).run(file)
+            attachments.resume(job.preview.pop("read", {}))
+            try:
+                _Storing(job, hold, attachments).run(file)
+            except TurnOver:
+                job.preview["read"] = attachments.read
+                hold.line_up()
 
 
 def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments) -> None:
@@ -113,7 +118,7 @@ class _Storing:
         for found in objects(file, self._hold.beat, keep, skip=self._job.processed, content_bytes=most):
             self._store(found)
             self._attachments.forget()
-            self._hold.beat()
+            self._hold.share()
         finish(self._job, State.DONE, **{name: getattr(self._job, name) for name in ("processed", "preview")})
 
     def _store(self, found: Imported | Refusal) -> None:
@@ -140,12 +145,17 @@ class _Storing:
         self, attachments: list[ImportedAttachment], conversation: ImportedConversation | None = None
     ) -> None:
         """Store the files of the attachments; note the others as lost."""
+        lost = {"attachment": list(conversation.attachments) if conversation else [], "unread": []}
         for each in attachments:
-            self._attachments.store(each)
-            self._hold.beat()
-        lost = [each.name for each in attachments if each.stored is None]
-        known = conversation.attachments if conversation else []
-        self._lost = (conversation.left_out if conversation else {}) | {"attachment": known + lost}
+            kind, is_new = "attachment", False
+            try:
+                is_new = self._attachments.store(each)
+            except OutOfTime:
+                kind = "unread"
+            if each.stored is None:
+                lost[kind].append(each.name)
+            self._hold.share() if is_new else self._hold.beat()
+        self._lost = (conversation.left_out if conversation else {}) | lost
 
     def _confirm(self, is_last: bool) -> None:
         """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""

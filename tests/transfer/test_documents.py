@@ -5,10 +5,11 @@ import json
 import zipfile
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.utils import timezone
 
 from chat.attachments import confinement, files, reading, uploads
 from chat.attachments.extraction import Extracted, NeedsConversion, extract
@@ -23,13 +24,15 @@ from chat.models import (
     Message,
     User,
 )
+from chat.models.import_job import ABANDONED_AFTER
 from chat.timezones import UTC
-from chat.transfer import reader
+from chat.transfer import attachments as transfer_attachments
+from chat.transfer import jobs, reader
 from chat.transfer.html_export import html_pieces
 from tests.attachments import documents, pictures
 from tests.documents.stored import document
 from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported, zipped
+from tests.transfer.importing import imported, start, uploaded, work, zipped
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 CONTENT = "# Grüße\n\n| a | b |\n".encode()
@@ -305,6 +308,67 @@ def test_all_files_of_a_conversation_count_against_the_quota(
     imported(ben, sent)
     sizes = list(Attachment.objects.filter(owner=ben).values_list("size", flat=True))
     assert 0 < sum(sizes) <= 1_000_000
+
+
+@pytest.fixture
+def three(ann: User, talk: Conversation) -> bytes:
+    """An archive of a conversation with three documents."""
+    question = Message.objects.get(conversation=talk, role="user")
+    for number in range(2):
+        document(ann, [f"Page {number}"], f"{number}.txt", question, "text/plain")
+    return archived(ann)
+
+
+def test_an_import_gives_way_after_each_document(three: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three people's slow documents would hold up everybody. Each document is read once nevertheless."""
+    ben, cat = User.objects.create_user("ben"), User.objects.create_user("cat")
+    read: list[str] = []
+
+    def counted(file: IO[bytes], name: str) -> Any:
+        read.append(name)
+        return extract(file, name)
+
+    monkeypatch.setattr(reading, "read", counted)
+    monkeypatch.setattr(jobs, "TURN_SECONDS", 0)
+    job = uploaded(ben, three)
+    work()
+    start(job)
+    other = uploaded(cat, three)
+    work()
+    work()
+    assert (len(read), ImportJob.objects.get(pk=other.pk).state) == (1, ImportJob.State.READY)
+    start(other)
+    turns = []
+    while work():
+        turns.append((len(read), Attachment.objects.count() - 3))
+    assert (turns[:4], turns[-1]) == ([(2, 0), (3, 0), (4, 0), (5, 0)], (6, 6))
+    assert {each.state for each in ImportJob.objects.all()} == {ImportJob.State.DONE}
+
+
+def test_a_file_that_is_gone_at_the_next_turn_is_read_again(
+    three: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "TURN_SECONDS", 0)
+    ben = User.objects.create_user("ben")
+    job = uploaded(ben, three)
+    work()
+    start(job)
+    waits = uploaded(User.objects.create_user("cat"), three)
+    ImportJob.objects.filter(pk=waits.pk).update(beat=timezone.now() - ABANDONED_AFTER)
+    work()
+    Conversation.objects.all().delete()
+    AttachmentFile.objects.all().delete()
+    while work():
+        pass
+    texts = DocumentPage.objects.filter(file__attachments__owner=ben).values_list("text", flat=True)
+    assert len(texts) == 3
+
+
+def test_what_an_import_has_no_time_for_is_named(three: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer_attachments, "READING_SECONDS", 1e-9)
+    job = imported(User.objects.create_user("ben"), three)
+    assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
+    assert {kind: found["count"] for kind, found in job.preview["lost"].items()} == {"unread": 2}
 
 
 def test_json_alone_leaves_the_documents_out(talk: Conversation) -> None:

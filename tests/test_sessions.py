@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth import get_user
+from django.contrib.auth import SESSION_KEY, get_user
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import User
+from chat.models import ApiKey, User
 from chatsite.sessions import SessionStore, session_digest
 from tests.support.older_databases import Older, migrate_to_latest
 
@@ -99,3 +99,20 @@ def test_session_is_valid_while_its_user_is_active(state: str) -> None:
     assert found.is_authenticated == (state == "active")
     if state == "active":
         assert (found, found.date_joined, found.email) == (zoe, zoe.date_joined, "zoe@example.org")
+
+
+def test_access_of_a_disabled_person_ends_for_good() -> None:
+    """A stolen session or key must not open an account again that is enabled after the weekend."""
+    browsers = {name: Client() for name in ("zoe", "bob")}
+    for name, browser in browsers.items():
+        user = User.objects.create_user(name)
+        key = ApiKey(user=user, name="k")
+        key.generate_secret()
+        key.save()
+        browser.force_login(user)
+    zoe = User.objects.get(username="zoe")
+    for is_active in (False, True):
+        zoe.is_active = is_active
+        zoe.save()
+    assert [name for name, browser in browsers.items() if SESSION_KEY in browser.session] == ["bob"]
+    assert list(ApiKey.objects.valid().values_list("user__username", flat=True)) == ["bob"]

@@ -128,6 +128,10 @@ def named(disposition: str, kind: str = "application/pdf") -> str:
     return f"Content-Type: {kind}\nContent-Disposition: attachment; {disposition}\n\nx"
 
 
+def alternative(plain: str, html: str) -> str:
+    return part("alternative", f"{PLAIN}\n{plain}", f"{HTML}\n{html}")
+
+
 @pytest.mark.parametrize(
     ("content", "wanted"),
     [
@@ -195,6 +199,17 @@ def named(disposition: str, kind: str = "application/pdf") -> str:
             part("alternative", PLAIN + "\nItem: bread, price: 4.80\nMilk: 1.20", HTML + f"\n{TABLE}"),
             "Item: bread, price: 4.80\nMilk: 1.20",
         ),
+        (alternative("It is 400 650 euros", "It is <s>400</s> 650 euros"), "It is ~~400~~ 650 euros"),
+        (alternative("10 6 cells", "10<sup>6</sup> cells"), "10⁶ cells"),
+        (alternative("10⁶ m²", "10<sup>6</sup> m<span style='vertical-align:super'>2</span>!"), "10⁶ m²"),
+        (
+            alternative("Pay here", "<a href='https://e.org/pay?id=7'>Pay here</a>"),
+            "Pay here (https://e.org/pay?id=7)",
+        ),
+        (
+            alternative("Pay at https://e.org/7", "<a href='https://e.org/1'>Pay</a> at"),
+            "Pay at https://e.org/7",
+        ),
         ("Content-Type: application/pdf; name=a.pdf\n\nx", "[Attachment: a.pdf, 1 bytes]"),
         (
             HTML + "\n<table role=presentation><tr><td>a<td><a href=https://e.org/x>b</a></table>",
@@ -236,12 +251,19 @@ DTEND:20260409T200000Z
 LOCATION:Room
   4
 RRULE:FREQ=WEEKLY
+EXDATE;TZID=Europe/Oslo:20260416T180000,20260423T180000
+RDATE;VALUE=DATE:20260501
 ORGANIZER;CN="Ann: B":mailto:a@e.org
 ATTENDEE;PARTSTAT=ACCEPTED:MAILTO:b@e.org
 DESCRIPTION:one\ntwo
 BEGIN:VALARM
 DESCRIPTION:no
 END:VALARM
+END:VEVENT
+BEGIN:VEVENT
+RECURRENCE-ID:20260430T160000Z
+DTSTART;VALUE=DATE:20260430
+DTEND;VALUE=DATE:20260501
 END:VEVENT
 BEGIN:VTODO
 DUE;VALUE=DATE:20260410
@@ -254,10 +276,16 @@ Start: 2026-04-09 18:00 Europe/Oslo
 End: 2026-04-09 20:00 UTC
 Place: Room 4
 Repeats: FREQ=WEEKLY
+Except on: 2026-04-16 18:00 Europe/Oslo, 2026-04-23 18:00 Europe/Oslo
+Also on: 2026-05-01
 Organizer: Ann: B <a@e.org>
 Attendee: b@e.org (ACCEPTED)
 Description: one
 two
+
+In place of: 2026-04-30 16:00 UTC
+Start: 2026-04-30
+End: 2026-04-30
 
 Due: 2026-04-10"""
 

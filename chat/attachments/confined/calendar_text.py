@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, timedelta
 
 FOLD = re.compile(r"\r?\n[ \t]")
 LINE = re.compile(r"([A-Za-z-]+)((?:;[^\";:]*(?:\"[^\"]*\"[^\";:]*)*)*):(.*)")
 PARAMETER = re.compile(r';([A-Za-z-]+)=(?:"([^"]*)"|([^;]*))')
 TIME = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?")
+TIMES = re.compile(rf"{TIME.pattern}(?:,{TIME.pattern})*")
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 LABELS = {
     "SUMMARY": "Event",
@@ -15,6 +18,9 @@ LABELS = {
     "DUE": "Due",
     "DURATION": "Duration",
     "RRULE": "Repeats",
+    "EXDATE": "Except on",
+    "RDATE": "Also on",
+    "RECURRENCE-ID": "In place of",
     "LOCATION": "Place",
     "STATUS": "Status",
     "ORGANIZER": "Organizer",
@@ -56,9 +62,18 @@ def _value(name: str, value: str, parameters: dict[str, str]) -> str:
         common = parameters.get("CN", "")
         answer = parameters.get("PARTSTAT", "").replace("NEEDS-ACTION", "")
         return f"{common} <{address}>" * bool(common) + address * (not common) + f" ({answer})" * bool(answer)
-    time = TIME.fullmatch(value)
-    if time:
-        year, month, day, hour, minute, utc = time.groups()
-        zone = "UTC" if utc else parameters.get("TZID", "")
-        return " ".join(filter(None, (f"{year}-{month}-{day}", f"{hour}:{minute}" if hour else "", zone)))
+    if TIMES.fullmatch(value):
+        times = (_time(name, each, parameters.get("TZID", "")) for each in TIME.finditer(value))
+        return ", ".join(times)
     return ESCAPED.sub(lambda each: "\n" if each[1] in "nN" else each[1], value)
+
+
+def _time(name: str, time: re.Match[str], zone: str) -> str:
+    """Return a time. Where events of whole days end, the standard writes the day after the last (3.6.1)."""
+    year, month, day, hour, minute, utc = time.groups()
+    if not hour:
+        with suppress(ValueError):
+            last = date(int(year), int(month), int(day)) - timedelta(days=name == "DTEND")
+            return last.isoformat()
+        return time[0]
+    return f"{year}-{month}-{day} {hour}:{minute} {'UTC' if utc else zone}".rstrip()

@@ -23,6 +23,7 @@ ESCAPED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 MIN_SHARE = 1 / 3
 MAX_LACKING = 1 / 4  # of the words of tables in HTML, in a plain text
 WORD = re.compile(r"\w+")
+MARK = re.compile("~~|[\u2070-\u208e\xb2\xb3\xb9]")  # what is struck out, raised or lowered in HTML
 TABLE_ROW = re.compile(r"^\| .*\|$", re.MULTILINE)
 APPLE_SIZE = re.compile(rb"(\d{1,9}) *\n")  # of the message in a file of Apple's, in front of it
 ADDRESS = re.compile(r"\(?https?://\S+")
@@ -99,7 +100,7 @@ def _alternative(parts: list[Message]) -> Iterator[str]:
     others = [each for each in texts if each[0] is not plain[0]]
     shown = [each for each in others if each[0].is_multipart() or each[0].get_content_type() == "text/html"]
     rich = next(reversed(shown or others), (None, ""))
-    part, text = plain if _is_enough(*(ADDRESS.sub("", text) for _part, text in (plain, rich))) else rich
+    part, text = plain if _is_enough(plain[1], rich[1]) else rich
     yield text
     for each in parts:
         if each.get_content_type() == "text/calendar":
@@ -109,15 +110,17 @@ def _alternative(parts: list[Message]) -> Iterator[str]:
 
 
 def _is_enough(plain: str, rich: str) -> bool:
-    """Return True unless the plain text only says that there is HTML, or was made without its tables."""
+    """Return True unless the HTML says more: its tables, what is struck out or raised, the only address."""
     found, others = _words(plain), _words(rich)
     in_tables = set(_words(" ".join(TABLE_ROW.findall(rich))))
-    is_whole = len(in_tables.difference(found)) <= MAX_LACKING * len(in_tables)
-    return is_whole and len(found) >= max(1, MIN_SHARE * len(others))
+    lacking = len(in_tables.difference(found)) > MAX_LACKING * len(in_tables)
+    lacking |= not set(MARK.findall(rich)) <= set(MARK.findall(plain))
+    lacking |= bool(ADDRESS.search(rich)) and not ADDRESS.search(plain)
+    return not lacking and len(found) >= max(1, MIN_SHARE * len(others))
 
 
 def _words(text: str) -> list[str]:
-    return WORD.findall(text.casefold())
+    return WORD.findall(ADDRESS.sub("", text).casefold())
 
 
 def _forwarded(message: Message, part: Message) -> str:

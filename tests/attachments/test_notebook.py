@@ -93,6 +93,13 @@ TABLE = "<style>p{}</style><table><tr><th>a<th>b<tr><td>1<td>2</table>"
             [{}, {"output_type": 5}, {"output_type": "stream"}, {"output_type": "display_data", "data": []}],
             "",
         ),
+        ([data(text__html="<h3>93 %</h3>", text__plain="<IPython.core.display.HTML object>")], "### 93 %"),
+        ([data(text__html="<p>512 rows", text__plain="<__main__.Report at 0x7f00>")], "512 rows"),
+        ([data(text__html="<p>a diagram", text__plain="Forest()")], "Output:\n```\nForest()\n```"),
+        (
+            [data(application__json={"loss": 0.08}, text__plain="<IPython.core.display.JSON object>")],
+            'Output:\n```\n{"loss": 0.08}\n```',
+        ),
     ],
 )
 def test_outputs(outputs: list[dict[str, Any]], wanted: str) -> None:

@@ -16,6 +16,7 @@ EMBEDDED = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})(?:;[\w=.-]{1,40}){0,3
 OVERWRITTEN = re.compile(
     r"^[^\n]*\r(?!\n)(?=[^\n\r])", re.MULTILINE
 )  # in a terminal, by the rest of the line
+OBJECT = re.compile(r"(?:<.*>)?", re.DOTALL)  # a plain text that only says that there is one
 LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 # The names of an output's data in version 3.
 VERSION_3 = {
@@ -86,7 +87,8 @@ def _shown(data: dict[str, Any]) -> str:
         if _joined(data.get(name)).strip():
             return _joined(data[name])
     html = _joined(data.get("text/html"))
-    if "<table" in html or not plain.strip():
+    is_named = bool(OBJECT.fullmatch(plain.strip()))
+    if "<table" in html or is_named:
         text = html_text(html) if html else ""
         if text:
             return text
@@ -94,6 +96,8 @@ def _shown(data: dict[str, Any]) -> str:
     if picture:
         about = plain.strip().strip("<>")
         return f"[Picture: {', '.join(filter(None, (about, picture)))}]"
+    if is_named and (held := data.get("application/json")):
+        return _written(json.dumps(held, ensure_ascii=False))
     if plain:
         return _written(plain)
     return "\n".join(f"[Output: {name}]" for name in data)

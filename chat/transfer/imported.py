@@ -4,7 +4,7 @@ This runs in the child process that reads the file, so it knows no Django. Each 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -24,6 +24,7 @@ MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as
 MAX_SHORT_FIELD_CHARS = 200  # of a role, or of a file's name in the archive
 TICK = timedelta(microseconds=1)  # between two versions of a message
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
+UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)  # of a mark whose time the file does not tell
 SEPARATOR = "\n\n"  # between two pieces of reasoning
 TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lone image
 
@@ -102,11 +103,12 @@ def _tree_of(nodes: list[Node]) -> tuple[list[Node], dict[str, list[Node]]]:
 
 
 def join_replies(
-    messages: list[ImportedMessage], message_of_node: dict[str, str]
+    messages: list[ImportedMessage], message_of_node: dict[str, str], cut: Container[str] = ()
 ) -> tuple[list[ImportedMessage], dict[str, str]]:
     """Join each reply with the one above it, if that has no other version below: they are one turn.
 
-    The joined reply has the key of the last one. Those that would be too long together are left apart.
+    The joined reply has the key of the last one. Those that would be too long together are left apart. `cut`:
+    the keys of those that were cut off within a sentence or code, which the next one goes on with.
     """
     by_key = {message.key: message for message in messages}
     children = Counter(message.parent for message in messages)
@@ -123,16 +125,18 @@ def join_replies(
                 break
             chain.append(above)
             key_of[above.key] = last.key
-        _join(last, chain[::-1])
+        _join(last, chain[::-1], cut)
     joined = [message for message in messages if message.key not in key_of]
     return joined, {node: key_of.get(key, key) for node, key in message_of_node.items()}
 
 
-def _join(last: ImportedMessage, chain: list[ImportedMessage]) -> None:
+def _join(last: ImportedMessage, chain: list[ImportedMessage], cut: Container[str]) -> None:
     if len(chain) < 2:
         return
     first = chain[0]
-    last.text = SEPARATOR.join(each.text for each in chain if each.text)
+    said = [each for each in chain if each.text]
+    pieces = [each.text + ("" if each.key in cut else SEPARATOR) for each in said[:-1]]
+    last.text = "".join([*pieces, *(each.text for each in said[-1:])])
     last.reasoning = SEPARATOR.join(each.reasoning for each in chain if each.reasoning)
     last.parent, last.created = first.parent, first.created or last.created
     last.model = last.model or next((each.model for each in chain if each.model), "")
@@ -185,6 +189,9 @@ def put_in_order(conversation: ImportedConversation) -> ImportedConversation:
         raise ConversationProblem("loop")
     last = max(message.created for message in conversation.messages if message.created)
     conversation.updated = _time(conversation.updated, now) or min(last, now)
+    for mark in ("pinned_at", "archived_at"):
+        if moment := getattr(conversation, mark):
+            setattr(conversation, mark, _time(moment, now) or conversation.updated)
     if conversation.leaf not in {message.key for message in messages}:
         conversation.leaf = _deepest(conversation.messages)
     return conversation

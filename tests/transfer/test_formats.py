@@ -44,7 +44,7 @@ def test_of_chatgpt_the_shown_tree_is_read() -> None:
     ]
     assert (found.title, found.model, found.system) == ("A picture", "gpt-5", "I am Ann.\n\nBe brief.")
     assert (found.leaf, found.attachments) == ("a2", ["cat.png"])
-    assert found.messages[2].reasoning == "It looks like a cat."
+    assert found.messages[2].reasoning == "**s**\n\nIt looks like a cat."
     assert found.created == datetime.fromtimestamp(BEGUN, UTC)
     assert found.messages[2].created == datetime.fromtimestamp(BEGUN + 6, UTC)
 

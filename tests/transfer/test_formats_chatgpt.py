@@ -75,6 +75,9 @@ CITE = mark("cite", "turn0search0")
         ("【重要】に読む", [], "【重要】に読む"),
         ("A :contentReference[oaicite:2]{index=2}.", [], "A ."),
         (':::writing{variant="email" subject="Roof"}\nDear Ann\n:::\nBye', [], "**Roof**\n\nDear Ann\nBye"),
+        (":::warning\nDo not pull.\n:::\nEnd", [], ":::warning\nDo not pull.\n:::\nEnd"),
+        (":::tip[My tip]\nx\n:::", [], ":::tip[My tip]\nx\n:::"),
+        ("Syntax is\n\n:::note\n\nno end.", [], "Syntax is\n\n:::note\n\nno end."),
         ("[x](data:text/plain;base64,YQ==)", [], "[file: x]"),
     ],
 )
@@ -128,6 +131,23 @@ DONE = chatgpt_message("assistant", "Done.")
             {},
         ),
         ([call('{"cmd": ["ls", "-l"]}', "container.exec")], "```bash\nls -l\n```", "", {}),
+        (
+            [call('{"cmd": ["bash", "-lc", "ls \'a b\' | wc"]}', "container.exec")],
+            "```bash\nbash -lc 'ls '\"'\"'a b'\"'\"' | wc'\n```",
+            "",
+            {},
+        ),
+        (
+            [
+                chatgpt_message(
+                    "assistant",
+                    {"content_type": "thoughts", "thoughts": [{"summary": "Plan", "content": "Hm."}]},
+                )
+            ],
+            "",
+            "**Plan**\n\nHm.",
+            {},
+        ),
         (
             [tool({"content_type": "system_error", "name": "Timeout", "text": "Too slow"})],
             "Timeout: Too slow",
@@ -187,6 +207,30 @@ def test_what_a_turn_does_is_one_reply(
     assert texts(found) == ["Well?", "\n\n".join(filter(None, [text, "Done."]))]
     assert (last(found).reasoning, found.left_out) == (thoughts, left_out)
     assert (last(found).key, found.leaf) == (f"m{len(messages) + 1}",) * 2
+
+
+@pytest.mark.parametrize(
+    ("cut", "rest"),
+    [("```py\nfor i in ra", "nge(9):\n    i\n```"), ("The capital is Ber", "lin."), ("| a | b", " | c |")],
+)
+def test_a_reply_goes_on_where_it_was_cut_off(cut: str, rest: str) -> None:
+    ended = {"finish_details": {"type": "max_tokens"}}
+    found = chatgpt(ASK, chatgpt_message("assistant", cut, **ended), chatgpt_message("assistant", rest))
+    assert texts(found)[1:] == [cut + rest]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://x"},
+        {"content_type": "audio_transcription", "text": ""},
+        {"content_type": "brand_new"},
+    ],
+)
+def test_a_question_without_words_parts_its_answers(part: Any) -> None:
+    spoken = chatgpt_message("user", {"content_type": "multimodal_text", "parts": [part]})
+    answers = [chatgpt_message("assistant", each) for each in ("One.", "Two.")]
+    assert texts(chatgpt(ASK, answers[0], spoken, answers[1])) == ["Well?", "One.", "…", "Two."]
 
 
 def test_older_instructions_are_in_the_metadata() -> None:

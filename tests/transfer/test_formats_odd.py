@@ -96,6 +96,33 @@ def places(value: Any, at: Place = ()) -> Iterator[Place]:
         yield from places(each, (*at, key))
 
 
+@pytest.mark.parametrize("time", [None, "soon", -1, 1_700_000_000_000_000_000])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {
+            "mapping": {"q": {"message": turns.chatgpt_message("user", "Well?")}},
+            "is_starred": True,
+            "is_archived": True,
+        },
+        {
+            "uuid": "c",
+            "chat_messages": [{"uuid": "q", "sender": "human", "text": "Well?"}],
+            "is_starred": True,
+        },
+        {
+            "chat": {"history": {"messages": {"q": {"role": "user", "content": "Well?"}}}},
+            "pinned": True,
+            "archived": True,
+        },
+    ],
+)
+def test_marks_without_a_time_are_kept_at_the_last_change(sent: Any, time: Any) -> None:
+    found = conversation_of({**sent, "update_time": time, "updated_at": time})
+    assert found.pinned_at == found.updated
+    assert found.archived_at == (None if "uuid" in sent else found.updated)
+
+
 @pytest.mark.parametrize("made", [chatgpt, claude, open_webui, librechat])
 def test_an_odd_value_counts_as_missing(made: Any) -> None:
     assert conversation_of(made()).messages

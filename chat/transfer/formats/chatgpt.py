@@ -9,10 +9,11 @@ CONTENT has what each type of content is kept as, the lists of tools what their 
 and text; here it is one reply.
 """
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
-from chat.transfer.imported import Node, join_replies, messages_of
+from chat.transfer.imported import UNKNOWN_TIME, Node, join_replies, messages_of
 from chat.transfer.records import ASSISTANT, CHATGPT_FILE, ImportedConversation
 
 from . import canvas, directives, foreign, marks
@@ -27,6 +28,8 @@ OLDER_CONTEXT = ("about_user_message", "about_model_message")
 CODE_TOOLS = {"python": "python", "python_user_visible": "python", "container": "bash"}
 SEARCH_TOOLS = ("web", "browser", "file_search", "myfiles_browser", "search", "personal_context")
 CONFIRMING_TOOLS = ("canmore", "bio", "dalle", "image_gen", "t2uay3k", "reply_widget")
+LETTER = "writing"  # name of the directive of a letter; any other one is text
+CUT_OFF = ("max_tokens", "interrupted")  # types of ends after which “Continue generating” went on
 RECORDINGS = {
     "audio_asset_pointer": "audio",
     "real_time_user_audio_video_asset_pointer": "audio",
@@ -42,6 +45,7 @@ def conversation(value: Raw) -> ImportedConversation:
     drafts, documents = Drafts(), canvas.Canvas(value["mapping"])
     system: list[str] = []
     nodes = []
+    cut: set[str] = set()
     raw_nodes = ((foreign.text(key), foreign.record(raw)) for key, raw in value["mapping"].items())
     for key, parent, node in foreign.in_order(
         (key, foreign.text(node.get("parent")), node) for key, node in raw_nodes
@@ -49,9 +53,12 @@ def conversation(value: Raw) -> ImportedConversation:
         raw = foreign.record(node.get("message"))
         system += _instructions(raw)
         documents.begin(key, parent)
+        finish = foreign.record(foreign.record(raw.get("metadata")).get("finish_details"))
+        if foreign.text(finish.get("type")) in CUT_OFF:
+            cut.add(key)
         nodes.append(_node(key, parent, raw, drafts, documents))
-    messages, message_of_node = join_replies(*messages_of(nodes))
-    updated = foreign.moment(value.get("update_time"))
+    messages, message_of_node = join_replies(*messages_of(nodes), cut)
+    updated = foreign.moment(value.get("update_time")) or UNKNOWN_TIME
     is_starred = value.get("is_starred") is True or value.get("pinned_time") is not None
     return ImportedConversation(
         source="chatgpt",
@@ -115,7 +122,7 @@ def _call(draft: Draft, recipient: str, content: Raw, about: Raw, documents: can
 def _command(sent: str) -> str:
     """Return the command line that a call of a container holds; other code as it is."""
     found = foreign.record(foreign.parsed(sent)).get("cmd") if sent.startswith("{") else None
-    return " ".join(map(foreign.text, found)) if isinstance(found, list) else foreign.text(found) or sent
+    return shlex.join(map(foreign.text, found)) if isinstance(found, list) else foreign.text(found) or sent
 
 
 def _result(draft: Draft, name: str, content: Raw, about: Raw) -> None:
@@ -144,7 +151,7 @@ def _text(draft: Draft, content: Raw, about: Raw) -> None:
         # A spoken part is an object with its transcription; those of files are in `_files`.
         text = foreign.text(part) or foreign.text(foreign.record(part).get("text"))
         if draft.role == ASSISTANT:
-            text = directives.replaced(marks.replaced(text, about, draft), _letter)
+            text = directives.replaced(marks.replaced(text, about, draft), _letter, (LETTER,))
         if not text and isinstance(part, dict) and not _is_file(part):
             text = foreign.text_in(part)
         draft.add(text)
@@ -173,7 +180,8 @@ def _output(draft: Draft, content: Raw, about: Raw) -> None:
 def _thoughts(draft: Draft, content: Raw, about: Raw) -> None:
     for each in foreign.records(content.get("thoughts")):
         said = foreign.text(each.get("content")) or foreign.text_in(each.get("chunks"))
-        draft.think(said or foreign.text(each.get("summary")))
+        heading = foreign.one_line(each.get("summary"))
+        draft.think(f"**{heading}**\n\n{said}" if said and heading else said or heading)
 
 
 def _recap(draft: Draft, content: Raw, about: Raw) -> None:

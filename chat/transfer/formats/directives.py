@@ -4,7 +4,7 @@ LibreChat writes artifacts and reasoning into them, ChatGPT letters. https://tal
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 OPENING = re.compile(r" {0,3}(:{3,})\s*([A-Za-z][\w-]*)(?:\[([^\]\n]{0,500})\])?(?:\{([^\n]*)\})?\s*$")
@@ -37,8 +37,11 @@ class Directive(NamedTuple):
         return fence[2].strip().split(" ")[0], "\n".join(lines[1:-1] if is_closed else lines[1:])
 
 
-def replaced(text: str, shown: Callable[[Directive], str]) -> str:
-    """Return the text with each directive, outside code blocks, replaced by what `shown` returns."""
+def replaced(text: str, shown: Callable[[Directive], str], names: Container[str] = ()) -> str:
+    """Return the text with each directive, outside code blocks, replaced by what `shown` returns.
+
+    `names`: those of the directives, if a directive of another name is text.
+    """
     if ":::" not in text:
         return text
     lines = text.split("\n")
@@ -47,7 +50,7 @@ def replaced(text: str, shown: Callable[[Directive], str]) -> str:
     while place < len(lines):
         line = lines[place]
         opening = None if fence or looked > MAX_LOOKED_LINES else OPENING.match(line)
-        if opening is None:
+        if opening is None or (names and opening[2] not in names):
             fence = _fence_after(fence, line)
             kept.append(line)
             place += 1

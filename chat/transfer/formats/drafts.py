@@ -164,7 +164,10 @@ class Draft:
         return bool(self._thoughts) and not (self._texts or self._citations or self._has_lost_files)
 
     def message(self, key: str, **more: Any) -> ImportedMessage | None:
-        """Return the message; None if its role is not imported, or it has nothing that is kept or named."""
+        """Return the message; None if its role is not imported, or a reply has nothing that is kept or named.
+
+        A question is kept in any case, because the replies around it would be one turn without it.
+        """
         if self.role == USER:
             self._texts, self._thoughts = self._texts + self._thoughts, []
         text = "\n\n".join(self._texts)
@@ -174,7 +177,7 @@ class Draft:
         text = self._without_pictures(text)
         if not self.role and text:
             self.leave_out("other", text)
-        has_content = text.strip() or self._attachments or self._has_lost_files
+        has_content = text.strip() or self._attachments or self._has_lost_files or self.role == USER
         if self.role == USER and not text.strip():
             text = "" if self._attachments else TEXTLESS_QUESTION
         reasoning = self.reasoning()

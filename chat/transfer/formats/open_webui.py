@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS
-from chat.transfer.imported import Node, messages_of
+from chat.transfer.imported import UNKNOWN_TIME, Node, messages_of
 from chat.transfer.records import ASSISTANT, ImportedConversation
 
 from . import details, foreign
@@ -34,7 +34,7 @@ def conversation(value: Raw) -> ImportedConversation:
         nodes += _nodes(key, raw, drafts)
     messages, message_of_node = messages_of(nodes)
     models = chat.get("models") if isinstance(chat.get("models"), list) else []
-    updated = foreign.moment(value.get("updated_at"))
+    updated = foreign.moment(value.get("updated_at")) or UNKNOWN_TIME
     of_chat = foreign.names(map(_file, foreign.records(chat.get("files"))), "name", "filename")
     drafts.files += [name for name in of_chat if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}]
     return ImportedConversation(

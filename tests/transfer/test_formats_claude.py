@@ -68,6 +68,19 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
         ),
         ([artifact("create", type="application/vnd.ant.react", content="a")], "```jsx\na\n```", ""),
         ([text("<antThinking>Hm.</antThinking>a")], "a", "Hm."),
+        *(
+            ([text(each)], each, "")
+            for each in (
+                f"Use:\n```xml\n{TAG}\nhi\n</antArtifact>\n```\nend",
+                "~~~\n<antThinking>x</antThinking>\n~~~\nend",
+                "Use `<antThinking>x</antThinking>` there.",
+            )
+        ),
+        (
+            [text(f"```xml\n{TAG}\n```\n{TAG}\n<p>\n</antArtifact>")],
+            f"```xml\n{TAG}\n```\n\n**P**\n\n```html\n<p>\n```",
+            "",
+        ),
         ([text('<antArtifact identifier="i" type="text/markdown">cut off')], "cut off", ""),
         ([use("x"), {**result("x"), "content": text("one")}, text("a")], "a", "**x**\n\n```\none\n```"),
         (
@@ -131,6 +144,17 @@ def test_files_are_changed_as_artifacts_are() -> None:
     made = use("create_file", path="/home/a.py", file_text="1\n2")
     changed = use("str_replace", path="/home/a.py", old_str="2", new_str="3")
     assert last(claude("Well?", [made, changed])).text.endswith("**a.py**\n\n```py\n1\n3\n```")
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"), [(0, "new\n1\n2"), (1, "1\nnew\n2"), (2, "1\n2\nnew"), (9, "1\n2")]
+)
+def test_a_later_version_has_what_was_inserted(line: int, lines: str) -> None:
+    made = use("create_file", path="/a.py", file_text="1\n2")
+    sent = {"command": "insert", "path": "/a.py", "insert_line": line, "insert_text": "new\n"}
+    changed = use("str_replace", path="/a.py", old_str="2", new_str="3")
+    found = claude("Well?", [made, use("str_replace_based_edit_tool", **sent), changed])
+    assert last(found).text.endswith(f"**a.py**\n\n```py\n{lines.replace('2', '3')}\n```")
 
 
 def test_each_branch_has_its_own_version() -> None:

@@ -13,23 +13,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from chat.transfer.imported import Node, messages_of
+from chat.transfer.imported import UNKNOWN_TIME, Node, messages_of
 from chat.transfer.records import ImportedConversation
 
 from . import details, foreign
+from .claude_elements import elements
 from .drafts import MAX_PASTE_CHARS, Draft, Drafts
-from .versions import Document, Documents
+from .versions import Change, Document, Documents, inserted
 
 Raw = dict[str, Any]
 FILE_KEYS = ("files", "files_v2", "attachments")
 CODE_TYPE = "application/vnd.ant.code"
 MARKDOWN_TYPE = "text/markdown"
-# Older exports have artifacts and reasoning as elements in the text, and a sentence where a tool was called.
-ELEMENT = re.compile(
-    r'<antArtifact\s(?=[^<>]*\bidentifier=")(?P<about>[^<>]*)>(?P<artifact>.*?)(?:</antArtifact>|\Z)'
-    r"|<antThinking>(?P<thought>(?:[^<]|<(?!/?antThinking>))*)</antThinking>",
-    re.DOTALL,
-)
+# Older exports have a sentence where a tool was called.
 PLACEHOLDER = re.compile(r"```\s*This block is not supported on your current device yet\.\s*```")
 UNSEEN = ("token_budget", "flag")  # blocks that show nothing
 
@@ -54,7 +50,7 @@ def conversation(value: Raw) -> ImportedConversation:
         nodes.append(_node(key, parent, raw, drafts, documents))
     messages, message_of_node = messages_of(nodes)
     current = foreign.text(value.get("current_leaf_message_uuid")) or last
-    updated = foreign.moment(value.get("updated_at"))
+    updated = foreign.moment(value.get("updated_at")) or UNKNOWN_TIME
     return ImportedConversation(
         source="claude",
         key=foreign.text(value.get("uuid")),
@@ -121,7 +117,7 @@ class _Blocks:
 
     def text(self, block: Raw) -> None:
         text, done = foreign.text(block.get("text")), 0
-        for element in ELEMENT.finditer(text):
+        for element in elements(text):
             self._draft.add(text[done : element.start()].strip("\n"))
             done = element.end()
             if element["about"] is None:
@@ -177,6 +173,10 @@ class _Blocks:
         if isinstance(sent.get("old_str"), str):
             self._replace(path, sent)
             return
+        if isinstance(line := sent.get("insert_line"), int) and self._documents.known(path):
+            new = foreign.text(sent.get("insert_text")) or foreign.text(sent.get("new_str"))
+            self._change(path, partial(inserted, line=line, new=new), new)
+            return
         extension = path.rpartition("/")[2].rpartition(".")[2].lower()
         language = None if extension in ("md", "markdown") else extension if "." in path else ""
         text = foreign.text(sent.get("file_text")) or foreign.text(sent.get("content"))
@@ -188,7 +188,10 @@ class _Blocks:
 
     def _replace(self, key: str, sent: Raw) -> None:
         old, new = foreign.text(sent.get("old_str")), foreign.text(sent.get("new_str"))
-        changed = self._documents.change(key, partial(_replaced, old=old, new=new))
+        self._change(key, partial(_replaced, old=old, new=new), new)
+
+    def _change(self, key: str, change: Change, new: str) -> None:
+        changed = self._documents.change(key, change)
         self._draft.add(new if changed is None else self._documents.shown(changed, new))
 
     def code(self, sent: Raw, language: str, field: str) -> None:

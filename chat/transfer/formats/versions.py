@@ -65,3 +65,11 @@ class Documents:
 
     def known(self, key: str) -> Document | None:
         return self._of_node[self._node].get(key)
+
+
+def inserted(content: str, line: int, new: str) -> str | None:
+    """Return the content with new lines below this one, counted from 1; 0 is above all."""
+    lines = content.split("\n")
+    if not 0 <= line <= len(lines):
+        return None
+    return "\n".join([*lines[:line], *new.removesuffix("\n").split("\n"), *lines[line:]])

@@ -170,7 +170,7 @@ TEXTS_OF_KIND = {
         r"currently loading",
         r"no (?:available|healthy) (?:worker|upstream|replica|server)s?",
     ),
-    ErrorKind.INVALID: (r"\Ainvalid param",),
+    ErrorKind.INVALID: (r"\Ainvalid param|max_(?:completion_)?tokens is too large",),
 }  # fmt: skip
 TEXT_PATTERNS = {kind: re.compile("|".join(texts), re.I | re.S) for kind, texts in TEXTS_OF_KIND.items()}
 # What a text may say of an error with one of Cloudflare's own codes, or with a status that blames the server.

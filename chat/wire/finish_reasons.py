@@ -5,6 +5,8 @@ Here a reply that the server itself calls failed ends in `error`.
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 STOP, LENGTH, TOOL_CALLS, CONTENT_FILTER, ERROR = "stop", "length", "tool_calls", "content_filter", "error"
 
@@ -37,6 +39,17 @@ _NAMES = {
 }
 _REASONS = {name: reason for reason, names in _NAMES.items() for name in names.split()}
 _SPELLED = re.compile(r"[a-z0-9_]{1,40}")
+
+
+def reason_in(choice: Mapping[str, Any]) -> Any:
+    """Return the finish reason of a choice, in whatever field it stands; None if there is none."""
+    for name in ("finish_reason", "finishReason", "stop_reason"):
+        if choice.get(name):
+            return choice[name]
+    for name, field in (("finish_details", "type"), ("delta", "finish_reason")):
+        if isinstance(holder := choice.get(name), dict) and holder.get(field):
+            return holder[field]
+    return None
 
 
 def spelled(value: object) -> str:

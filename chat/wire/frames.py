@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from chat.wire.delta import FRAME_FIELDS, Delta, merge
-from chat.wire.finish_reasons import STOP, finish_reason, spelled
+from chat.wire.finish_reasons import STOP, finish_reason, reason_in, spelled
 from chat.wire.frame_errors import ERRORS, OUTCOMES, FrameError, is_said, native_message, raise_if_error
 from chat.wire.message_reader import MessageReader
 from chat.wire.other_apis import as_chunk
@@ -165,7 +165,7 @@ class FrameReader:
             text = message.get("content")
             if text is None:
                 text = choice.get("text") or ""
-        delta = self._message.read(text, message, whole="message" in choice and _reason(choice) is not None)
+        delta = self._message.read(text, message, whole="message" in choice and reason_in(choice) is not None)
         if is_rare:
             self._read_rare_fields(delta, frame)
         says = delta.says_something
@@ -179,7 +179,10 @@ class FrameReader:
 
     def _note(self, frame: _Object, choice: Mapping[str, Any], delta: Delta, *, says: bool) -> None:
         """Note the finish reason and the usage."""
-        reason = _reason(choice) or frame.get("finish_reason") or frame.get("done_reason")
+        reason = choice.get("finish_reason") or frame.get("finish_reason") or frame.get("done_reason")
+        reason = reason or (
+            reason_in(choice) if not says or "delta" not in choice else choice.get("finishReason")
+        )
         if reason:
             delta.finish_reason = self._end(spelled(reason), alone=not says)
         usage = frame.get("usage") or ((reason or not says) and usage_in(frame, choice))
@@ -213,26 +216,21 @@ class FrameReader:
 
         The reply is choice 0, or the one that comes first, whatever a server calls it.
         """
-        found = [each for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
-        choice = next((each for each in found if each.get("index") in (None, 0, "0")), None)
-        if choice is not None:
-            self._index = 0
-        elif found and self._index in (None, found[0]["index"]):
-            choice, self._index = found[0], found[0]["index"]
-        else:
+        found = [each for each in choices if each.__class__ is dict] if isinstance(choices, list) else []
+        if not found:
             return _NOTHING, _NOTHING
-        others = [each for each in found if each is not choice]
+        choice, *others = sorted(found, key=_is_other) if len(found) > 1 else found
+        index = choice.get("index") or 0
+        if _is_other(choice) and self._index not in (None, index):
+            return _NOTHING, _NOTHING
+        self._index = index
         if "delta" in choice:
             message = choice["delta"]
         else:
             message = choice.get("message")
-            if (
-                isinstance(message, dict)
-                and _reason(choice)
-                and self._message.repeats_all(message.get("content"))
-            ):
-                message = {**message, "content": None}
-        if is_said(choice.get("error")):
+            if isinstance(message, dict) and reason_in(choice):
+                message = self._message.without_repeat(message)
+        if "error" in choice and is_said(choice["error"]):
             raise FrameError(choice)
         message = message if isinstance(message, dict) else _NOTHING
         if others and not (self.calls or message.get("tool_calls")):
@@ -260,6 +258,10 @@ class FrameReader:
         return reason
 
 
+def _is_other(choice: _Object) -> bool:
+    return choice.get("index") not in (None, 0, "0")
+
+
 def _with_calls(message: Mapping[str, Any], others: list[Any]) -> Mapping[str, Any]:
     """Return the message with the tool calls of another choice, where Copilot puts those of Claude."""
     for other in others:
@@ -267,17 +269,6 @@ def _with_calls(message: Mapping[str, Any], others: list[Any]) -> Mapping[str, A
         if isinstance(called, dict) and called.get("tool_calls"):
             return {**message, "tool_calls": called["tool_calls"]}
     return message
-
-
-def _reason(choice: Mapping[str, Any]) -> Any:
-    """Return the finish reason of a choice, in whatever field it stands; None if there is none."""
-    for name in ("finish_reason", "finishReason", "stop_reason"):
-        if choice.get(name):
-            return choice[name]
-    for name, field in (("finish_details", "type"), ("delta", "finish_reason")):
-        if isinstance(holder := choice.get(name), dict) and holder.get(field):
-            return holder[field]
-    return None
 
 
 def _values(data: str) -> list[Any]:

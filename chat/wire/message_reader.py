@@ -11,6 +11,7 @@ from chat.wire.text import SurrogateJoiner, ThinkSplitter
 from chat.wire.tool_calls import ToolCalls, sanitized_json
 
 _Message = Mapping[str, Any]
+PIECES_AT_ONCE = 100  # of content in a checksum: one for each costs more than all other reading of it
 
 
 class MessageReader:
@@ -25,7 +26,8 @@ class MessageReader:
         self._text = SurrogateJoiner()
         self._reasoning = SurrogateJoiner()
         self._splitter: ThinkSplitter | None = ThinkSplitter(opened=inline_reasoning)
-        self._checksum = 0  # of the content so far
+        self._checksum = 0  # of the content so far, but for the pieces in `_unchecked`
+        self._unchecked: list[str] = []
 
     def read(self, text: Any, message: _Message, *, whole: bool) -> Delta:
         """Return the delta of a message whose text or content is `text`, of any type."""
@@ -40,7 +42,9 @@ class MessageReader:
                 break
         if text.__class__ is not str:
             text = self._unusual_text(delta, text, message)
-        self._checksum = _checksum(text, self._checksum)
+        self._unchecked.append(text)
+        if len(self._unchecked) >= PIECES_AT_ONCE:
+            self._check()
         if text := text + delta.text:
             text = self._text.add(text)
         if delta.reasoning:
@@ -48,9 +52,16 @@ class MessageReader:
         delta.text = self._split(delta, text) if self._splitter else text
         return delta
 
-    def repeats_all(self, content: object) -> bool:
-        """Return True for the whole text, which some servers send once more behind its pieces."""
-        return isinstance(content, str) and _checksum(content, 0) == self._checksum != 0
+    def without_repeat(self, message: _Message) -> _Message:
+        """Return a closing message without the whole text, which some servers send once more in it."""
+        self._check()
+        content = message.get("content")
+        is_repeated = isinstance(content, str) and _checksum(content, 0) == self._checksum != 0
+        return {**message, "content": None} if is_repeated else message
+
+    def _check(self) -> None:
+        self._checksum = _checksum("".join(self._unchecked), self._checksum)
+        self._unchecked.clear()
 
     def flush(self, *, complete: bool) -> Delta:
         """Return what was held back. `complete`: the reply has ended, and was not cut."""

@@ -135,7 +135,7 @@ class Decoder:
             if self._size > self._max_line:
                 self._too_long = True
                 return
-            goes_on = self._goes_on(line)
+            goes_on = self._is_bare and self._goes_on(line)
             if (
                 not goes_on
                 and self._data
@@ -156,10 +156,8 @@ class Decoder:
                 self._end_event(events)
 
     def _goes_on(self, line: bytes) -> bool:
-        """Return True for a further line of a JSON value that stands without `data:`."""
-        if not self._is_bare or _FIELD.match(line):
-            return False
-        return len(self._data) > 1 or not is_whole(self._data[0])
+        """Return True for a further line of the JSON value, after a first one without `data:`."""
+        return not _FIELD.match(line) and (len(self._data) > 1 or not is_whole(self._data[0]))
 
     def _end_event(self, events: list[Event]) -> None:
         if self._data:

@@ -112,7 +112,7 @@ class FrameReader:
                 return self._frame(value)
         if event.event == "error":
             raise FrameError(value)
-        self.skipped += 1
+        self._broken(value.strip() if isinstance(value, str) else "", event)
         return None
 
     def _unusual(self, event: Event) -> Delta | None:

@@ -129,8 +129,10 @@ class TestErrorsInTheStream:
         stream = b'data: {"response":"is "}\n\ndata: %s\n\n' % broken.encode() + frames(
             chunk("it"), ended("stop")
         )
-        decoder = DeltaDecoder(inline_reasoning=False, max_tokens=9)
-        assert (decoder.decode(stream).text, type(decoder.failure)) == ("is ", FrameError)
+        for name in (b"", b"event: chunk\n"):
+            decoder = DeltaDecoder(inline_reasoning=False, max_tokens=9)
+            said = decoder.decode(stream.replace(b"\n\ndata: ", b"\n\n" + name + b"data: "))
+            assert (said.text, type(decoder.failure)) == ("is ", FrameError)
 
     def test_are_not_seen_in_a_frame_that_the_end_of_the_stream_cut(self):
         assert FrameReader().read(Event('{"response":"a', unfinished=True)) is None

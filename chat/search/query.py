@@ -13,7 +13,7 @@ QUERY_QUOTES = str.maketrans("“”„«»", '"""""')  # typographic quotation 
 # A minus excludes a word or a phrase. Before a number, one letter or another dash it is part of the word;
 # names such as C++, .NET and @ann are words.
 TOKEN = re.compile(
-    r'(?P<minus>-(?="|[.@#]?[^\W\d_]\w|[^\W\d_][+#]))?(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))'
+    r'(?P<minus>-(?="|[.@#]?[^\W\d_]\w|[^\W\d_][+#]))?(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>(?i:model):"[^"]+"|[^\s"]+))'
 )
 OPERATOR = re.compile(r"(model|before|after|in|is):(.+)", re.IGNORECASE)
 DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
@@ -79,7 +79,7 @@ class _Reader:
         if (
             found["bare"]
             and (operator := OPERATOR.fullmatch(found["bare"]))
-            and self._apply(*operator.groups())
+            and self._apply(operator[1], operator[2].strip('"'))
         ):
             return
         term = self._term(found, unfinished=unfinished)

@@ -20,7 +20,7 @@ WORD = re.compile(r"[^\W_]+")
 # Marks on letters, and what is invisible within a word: the soft hyphen, joiners and non-joiners.
 COMBINING_MARKS = re.compile(
     "[\u00ad\u200c\u200d\u2060\ufeff"
-    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0655\u0670]+"
 )
 # Letters that Unicode does not decompose, such as those with a stroke.
 LETTERS = str.maketrans(
@@ -39,12 +39,15 @@ LETTERS = str.maketrans(
     }
     | {"ƶ": "z", "ŋ": "n", "ɓ": "b", "ɗ": "d", "ƙ": "k", "ƴ": "y", "ǝ": "e", "ə": "e", "æ": "ae", "œ": "oe"}
     | {"þ": "th", "ĸ": "k"}
+    # Arabic and Persian letters that are written either way, and digits, as Lucene folds them.
+    | {"ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه"}
+    | {chr(zero + digit): str(digit) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50) for digit in range(10)}
 )
 DASHES = str.maketrans({"–": "-", "−": "-", "‑": "-", "—": "--"})  # phones write “—” for two hyphens
 # Letters for the symbols, because the tokenizer of the index knows no others.
 SYMBOLS = {"-": "d", "#": "h", "@": "a", "$": "s", "€": "e", "£": "l", "+": "p", "%": "c"}
-# Before a word, and after it. What stands in front of the symbol is looked at second, which is faster.
-BEFORE = re.compile(r"[-#@$€£](?<![\w-].)(?:(?<=-)-)?(?=[^\W_])")
+# Before a word, and after it. A dash counts only at the beginning: this is looked at second, which is faster.
+BEFORE = re.compile(r"(?:[#@$€£]|-(?<![\w-].)-?)(?=[^\W_])")
 AFTER = re.compile(r"[+#%$€£](?<=[^\W_].)[+#%$€£]?")
 # Scripts without spaces: kana, Han, Hangul; Thai, Lao, Burmese, Khmer.
 SINGLE = (
@@ -52,7 +55,7 @@ SINGLE = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 PIECE = re.compile(f"[{SINGLE}]|[^{SINGLE}]+")
-CASE_CHANGE = re.compile("[a-z0-9][A-Z]")
+CASE_CHANGE = re.compile("[a-z0-9][A-Z]|[A-Z][A-Z][a-z][a-z]")
 PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 NOT_ALPHANUMERIC = re.compile("[^A-Za-z0-9]")
 

@@ -38,6 +38,7 @@ def term(*words: str, prefix: bool = False, symbols: str = "", literal: str = ""
         ("x -40 ", Query((term("x"), term("40", symbols="_d_40", literal="-40")))),
         ("useEffect", Query((term("useeffect", prefix=True),))),
         ("model:GLM x ", Query((term("x"),), model="glm")),
+        ('Model:"GLM 4" x ', Query((term("x"),), model="glm 4")),
         ("in:title x ", Query((term("x"),), in_title=True)),
         ("is:pinned is:archived", Query(pinned=True, archived=True)),
         ("before:2026-02", Query(before=datetime(2026, 2, 1, tzinfo=UTC))),

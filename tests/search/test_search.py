@@ -25,6 +25,9 @@ TEXTS = (
     "C++ templates, `npm --dry-run` or -v",
     "C templates, npm, a dry run, v, net",
     "Smørrebrød in .NET and Django, Đorđe",
+    "ann@example.com US$5 README.md#install",
+    "class HTTPServer:",
+    "جاء أحمد",
 )
 
 
@@ -69,6 +72,13 @@ TEXTS = (
         ("-v", {7}),
         ("npm -v ", {7}),
         ("dj", {9}),
+        ("@example.com", {10}),
+        ("ann@example.com ", {10}),
+        ("$5", {10}),
+        ("#install ", {10}),
+        ("server ", {11}),
+        ("httpserver ", {11}),
+        ("احمد", {12}),
         ("d", set()),
         ("smorre", {9}),
         ("SMØRREBROD ", {9}),

@@ -23,7 +23,9 @@ from chat.search import words
         ("foo.bar snake_case 0x1f", ["foo", "bar", "snake", "case", "0x1f"]),
         ("مُحَمَّد", ["محمد"]),
         ("Donau\u00addampf\u00adschiff", ["donaudampfschiff"]),
-        ("\ufeffword می\u200cخواهم ab\u2060cd a\u200bb", ["word", "میخواهم", "abcd", "a", "b"]),
+        ("\ufeffword می\u200cخواهم ab\u2060cd a\u200bb", ["word", "ميخواهم", "abcd", "a", "b"]),
+        ("أحمد إسلام آب كتاب کتاب مدرسة", ["احمد", "اسلام", "اب", "كتاب", "كتاب", "مدرسه"]),
+        ("على علی ١٢٣ ۴ ५ ๖", ["علي", "علي", "123", "4", "5", "6"]),
         ("", []),
         ("…—!?", []),
     ],
@@ -40,6 +42,8 @@ def test_case_and_accents_are_folded_and_scripts_split(text: str, found: list[st
         ("plain words", []),
         ("GLM and API", []),
         ("x2Y", ["x2", "y"]),
+        ("HTTPServer, XMLParser", ["http", "server", "xml", "parser"]),
+        ("GLMs", []),
     ],
 )
 def test_parts_of_an_identifier_are_indexed_beside_the_whole(text: str, parts: list[str]) -> None:
@@ -55,7 +59,7 @@ def test_parts_of_an_identifier_are_indexed_beside_the_whole(text: str, parts: l
         ("#tag @alice $10 €5 50% 8€", ["_h_tag", "_a_alice", "_s_10", "_e_5", "__50_c", "__8_e"]),
         ("C++入門 #日本", ["_h_日", "__c_pp"]),
         ("Ø+ #Ødegård", ["_h_odegard", "__o_p"]),
-        ("a+b x@y.org", ["__a_p"]),
+        ("a+b x@y.org US$5 a.md#in", ["_a_y", "_s_5", "_h_in", "__a_p", "__us_s", "__md_h"]),
         ("e-mail well-known a - b ---- ++ # 3.5 _x_ foo_-bar", []),
     ],
 )

@@ -53,13 +53,17 @@ CLAUSES = lists(level(0, "decimal", "§ %1."), level(1, "lowerLetter", "(%2)"), 
         (lists(level(0, "upperLetter", "%1.")), [0] * 3, "A. x\nB. x\nC. x"),
         (lists(level(0, "ordinal", "%1 point:")), [0, 0], "1st point: x\n2nd point: x"),
         (lists(level(0, "chineseCounting", "%1、")), [0, 0], "一、 x\n二、 x"),
+        (lists(level(0, "hebrew1", "%1.")).replace('start w:val="1"', 'start w:val="14"'), [0, 0, 0],
+         "יד. x\nטו. x\nטז. x"),
+        (lists(level(0, "arabicAbjad", "%1 -")), [0, 0, 0], "أ - x\nب - x\nج - x"),
+        (lists(level(0, "chicago", "%1")), [0] * 5, "* x\n† x\n‡ x\n§ x\n** x"),
         (lists(level(0, "none", "Note:")), [0], "Note: x"),
         (lists(level(0, "unheardOf", "%1.")), [0], "1. x"),
         (lists(level(0, "decimal", "%1.")).replace('start w:val="1"', 'start w:val="5"'), [0, 0],
          "5. x\n6. x"),
         (lists(level(0, "decimal", "%1."), level(1, "decimal", "%1.%2.")), [1], "  1.1. x"),
     ],
-    ids=range(14),
+    ids=range(17),
 )  # fmt: skip
 def test_numbers_of_lists(numbering: str, items: list[int], wanted: str) -> None:
     assert (

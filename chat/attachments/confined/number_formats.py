@@ -2,10 +2,16 @@
 
 ROMAN = ((1_000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"),
          (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))  # fmt: skip
+HEBREW = ((400, "ת"), (300, "ש"), (200, "ר"), (100, "ק"), (90, "צ"), (80, "פ"),
+          (70, "ע"), (60, "ס"), (50, "נ"), (40, "מ"), (30, "ל"), (20, "כ"),
+          (16, "טז"), (15, "טו"), (10, "י"), (9, "ט"), (8, "ח"), (7, "ז"),
+          (6, "ו"), (5, "ה"), (4, "ד"), (3, "ג"), (2, "ב"), (1, "א"))  # fmt: skip
 ALPHABETS = {
     "lowerLetter": "abcdefghijklmnopqrstuvwxyz",
     "russianLower": "абвгдежзиклмнопрстуфхцчшщыэюя",
     "hebrew2": "אבגדהוזחטיכלמנסעפצקרשת",
+    "chicago": "*†‡§",
+    "arabicAbjad": "أبجدهوزحطيكلمنسعفصقرشتثخذضظغ",
     "arabicAlpha": "أبتثجحخدذرزسشصضطظعغفقكلمنهوي",
     "aiueoFullWidth": "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホ"
     "マミムメモヤユヨラリルレロワヲン",
@@ -32,7 +38,10 @@ def formatted(number: int, kind: str) -> str:
     if alphabet and 0 < number <= len(alphabet) * 30:
         return alphabet[(number - 1) % len(alphabet)] * ((number - 1) // len(alphabet) + 1)
     if kind in ("upperRoman", "lowerRoman") and 0 < number < 4_000:
-        return _roman(number) if kind == "upperRoman" else _roman(number).lower()
+        found = _added(number, ROMAN)
+        return found if kind == "upperRoman" else found.lower()
+    if kind == "hebrew1" and 0 < number < 1_000:
+        return _added(number, HEBREW)
     if kind in IDEOGRAPHIC and 0 < number < 100:
         return _ideographic(number)
     if kind.startswith("decimalEnclosedCircle") and 0 < number <= len(CIRCLED):
@@ -44,9 +53,10 @@ def formatted(number: int, kind: str) -> str:
     return f"{number:02}" if kind == "decimalZero" else str(number)
 
 
-def _roman(number: int) -> str:
+def _added(number: int, signs: tuple[tuple[int, str], ...]) -> str:
+    """Return a number as the sum of signs."""
     found = ""
-    for size, letters in ROMAN:
+    for size, letters in signs:
         found += letters * (number // size)
         number %= size
     return found

@@ -157,14 +157,17 @@ def workbook(
     state: str = "visible",
     parts: dict[str, str] | None = None,
     links: tuple[str, ...] = (),
+    shared: dict[str, str] | None = None,
+    files: dict[str, str] | None = None,
 ) -> bytes:
     """A workbook of one sheet, "One", of raw XML. Style 1 is the first of `formats`, and so on.
 
-    `around`: before and behind the rows. `parts`: further parts of the sheet by kind.
+    `around`: before and behind the rows. `parts`: further parts of the sheet by kind, `shared`: of the book,
+    `files`: by their path.
     """
     codes = "".join(f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in enumerate(formats, 164))
     styles = "".join(f'<xf numFmtId="{164 + at}"/>' for at in range(len(formats)))
-    more = {f"xl/{kind}.xml": inside for kind, inside in (parts or {}).items()}
+    more = {f"xl/{kind}.xml": inside for kind, inside in ((parts or {}) | (shared or {})).items()}
     outside = "".join(
         f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
         for at, target in enumerate(links)
@@ -176,7 +179,10 @@ def workbook(
             "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">{book}<sheets>'
             f'<sheet name="One" sheetId="1" r:id="r1" state="{state}"/></sheets></workbook>',
             "xl/_rels/workbook.xml.rels": relations(
-                ("worksheet", "sheet.xml"), ("styles", "styles.xml"), ("sharedStrings", "texts.xml")
+                ("worksheet", "sheet.xml"),
+                ("styles", "styles.xml"),
+                ("sharedStrings", "texts.xml"),
+                *((kind, f"{kind}.xml") for kind in shared or {}),
             ),
             "xl/sheet.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{OFFICE}">{around[0]}<sheetData>{rows}'
             f"</sheetData>{around[1]}</worksheet>",
@@ -188,6 +194,7 @@ def workbook(
             "xl/texts.xml": f'<sst xmlns="{SHEET}"><si><t>shared</t></si><si><r><t>ri</t></r><r><t>ch</t></r>'
             "<rPh><t>reading</t></rPh></si></sst>",
             **more,
+            **(files or {}),
         }
     )
 

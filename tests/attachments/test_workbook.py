@@ -203,6 +203,69 @@ def test_text_boxes_follow_the_cells() -> None:
     assert sheet(rows([NAME, AGE]), parts={"drawing": box}) == f"{line('1', '2')}\n\nin a box"
 
 
+@pytest.mark.parametrize(
+    ("drawn", "text"),
+    [
+        ('<y><z:cNvPr xmlns:z="urn:z" descr="a cat"/></y>', "[picture: a cat]"),
+        ('<c:chart r:id="r1"/>', "[chart: Sales]"),
+    ],
+)
+def test_pictures_and_charts_are_named(drawn: str, text: str) -> None:
+    spaces = f'xmlns:c="{documents.DRAWING.replace("main", "chart")}" xmlns:r="{documents.OFFICE}"'
+    chart = (
+        f"<x {spaces}><c:chart><c:title><c:v>Sales</c:v></c:title></c:chart><c:ser><c:v>1</c:v></c:ser></x>"
+    )
+    files = {"xl/_rels/drawing.xml.rels": documents.relations(("chart", "chart.xml")), "xl/chart.xml": chart}
+    drawing = f"<x {spaces}><anchor>{drawn}</anchor></x>"
+    found = sheet(rows([NAME, AGE]), parts={"drawing": drawing}, files=files)
+    assert found == f"{line('1', '2')}\n\n{text}"
+
+
+VML = '<x xmlns:v="urn:schemas-microsoft-com:vml" xmlns:x="urn:schemas-microsoft-com:office:excel">{}</x>'
+
+
+def control(kind: str, inside: str, caption: str = "", anchor: str = "1, 2, 0, 3, 2, 0, 1, 1") -> str:
+    return (
+        f"<v:shape><v:textbox><div>{caption}</div></v:textbox><x:ClientData ObjectType='{kind}'>"
+        f"<x:Anchor>{anchor}</x:Anchor>{inside}</x:ClientData></v:shape>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        (control("Checkbox", "<x:Checked>1</x:Checked>", "I agree"), "2 ☒ I agree"),
+        (control("Checkbox", "", "I agree"), "2 ☐ I agree"),
+        (control("Radio", "<x:Checked>1</x:Checked>", anchor="1, 2, 0, 0, 2, 0, 0, 19"), "2 ☒"),
+        (control("Drop", "<x:FmlaRange>$D$1:$D$3</x:FmlaRange><x:Sel>2</x:Sel>"), "2 [choice 2 of D1:D3]"),
+        (control("Label", "", "Age"), "2 Age"),
+        (control("Note", "", "Age"), "2"),
+        ("<br>", "2"),
+    ],
+    ids=range(7),
+)
+def test_controls_stand_at_their_cells(shape: str, text: str) -> None:
+    assert sheet(rows([NAME, AGE]), parts={"vmlDrawing": VML.format(shape)}) == line("1", text)
+
+
+@pytest.mark.parametrize(
+    ("vm", "text"),
+    [(1, "[picture]"), (2, "[picture: a cat]"), (3, "Contoso"), (4, "#VALUE!"), (9, "#VALUE!")],
+)
+def test_a_cell_of_a_rich_value(vm: int, text: str) -> None:
+    blocks = "".join(f"<x><r:rvb xmlns:r='urn:r' i='{at}'/></x>" for at in (0, 3, 1, 2))
+    cells = "".join(f"<bk><rc t='1' v='{at}'/></bk>" for at in (0, 1, 2, 3))
+    parts = {
+        "sheetMetadata": f"<x xmlns='{SHEET}'>{blocks}<valueMetadata>{cells}</valueMetadata></x>",
+        "rdRichValue": "<x><rv s='0'><v>5</v></rv><rv s='1'><v>Contoso</v></rv><rv s='2'><v>8</v></rv>"
+        "<rv s='0'><v>5</v><v>a cat</v></rv></x>",
+        "rdRichValueStructure": "<x><s t='_localImage'><k n='i'/><k n='Text'/></s><s t='_entity'>"
+        "<k n='_DisplayString'/></s><s t='_error'><k n='errorType'/></s></x>",
+    }
+    cell = f'<c r="A1" t="e" vm="{vm}"><v>#VALUE!</v></c>'
+    assert sheet(rows([cell, c("B1", "1")]), shared=parts) == line(text, "1")
+
+
 def test_too_many_characters_are_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook, "MAX_CHARACTERS", 5)
     with pytest.raises(Problem, match="long"):

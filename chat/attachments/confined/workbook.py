@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from .date_codes import date_number
-from .drawing_text import body_text
+from .drawing_text import body_text, graphic_text
 from .marked_text import PLAIN, Font, Rich, font_of, in_font
 from .number_codes import BUILT_IN, GENERAL, shown
 from .ooxml import OFF, Package, Relation, is_on, value
 from .problem import Problem
+from .rich_values import rich_values
 from .sheet_notes import notes_of
 from .sheet_table import NOT_CALCULATED, Sheet, column_number, tables
 
@@ -31,6 +32,7 @@ class _Book:
     texts: list[Rich]
     styles: list[tuple[str, Font]]
     is_1904: bool
+    rich_values: list[str]
     characters: int = 0
     formulas: dict[str, str] = field(default_factory=dict)  # of a sheet, by the number that cells share
 
@@ -42,24 +44,33 @@ def workbook_pages(content: bytes) -> Iterator[str]:
     root, relations = package.root(part), package.relations(part)
     properties = root.find("x-workbookPr")
     is_1904 = properties is not None and properties.get("date1904", "0") not in OFF
-    book = _Book(_texts(package, _target(relations, "sharedStrings")),
-                 _styles(package, _target(relations, "styles")), is_1904)  # fmt: skip
+    book = _Book(
+        _texts(package, _target(relations, "sharedStrings")),
+        _styles(package, _target(relations, "styles")),
+        is_1904,
+        rich_values(package, relations),
+    )
     for element in root.iter("x-sheet"):
         relation = relations.get(element.get("r-id", ""))
-        if relation is None or relation.kind != "worksheet":
+        if relation is None or relation.kind not in ("worksheet", "chartsheet"):
             continue
-        parts = [*tables(_sheet(package, relation.target, book)), *_boxes(package, relation.target)]
+        parts = [*tables(_sheet(package, relation.target, book)), *_drawn(package, relation.target)]
         text = "\n\n".join(parts)
         hidden = " (hidden)" if element.get("state", "visible") != "visible" else ""
         if text:
             yield f"## {element.get('name', '')}{hidden}\n\n{text}"
 
 
-def _boxes(package: Package, part: str) -> Iterator[str]:
-    """Return the text of text boxes on a sheet."""
-    for relation in package.relations(part).values():
-        if relation.kind == "drawing" and (text := body_text(package.root(relation.target), {})):
-            yield text
+def _drawn(package: Package, part: str) -> Iterator[str]:
+    """Return the texts of boxes, diagrams and pictures on a sheet; the titles of charts of its values."""
+    drawings = (each.target for each in package.relations(part).values() if each.kind == "drawing")
+    for drawing in drawings:
+        links = package.relations(drawing)
+        for anchor in package.root(drawing):
+            graphic = graphic_text(package, anchor, links).partition("\n\n")[0]
+            said = " ".join(each.get("descr", "") for each in anchor.iter("cNvPr")).strip()
+            if text := graphic or body_text(anchor, {}) or (said and f"[picture: {said}]"):
+                yield text
 
 
 def _target(relations: dict[str, Relation], kind: str) -> str:
@@ -177,13 +188,15 @@ def _value(kind: str, stored: str, cell: Element, code: str, book: _Book) -> Ric
         return book.texts[int(stored)] if stored.isdigit() and int(stored) < len(book.texts) else ""
     if kind == "b":
         return {"1": "TRUE", "0": "FALSE"}.get(stored, stored)
+    if kind == "e" and (number := cell.get("vm", "")).isdigit() and 0 < int(number) <= len(book.rich_values):
+        return book.rich_values[int(number) - 1] or stored
     if kind not in ("n", "d") or not stored:
         return _unescaped(stored)
     if kind == "d" and code == GENERAL:
         return stored
     try:
-        number = float(stored) if kind == "n" else date_number(stored, book.is_1904)
-        return shown(number, code, book.is_1904).strip()
+        amount = float(stored) if kind == "n" else date_number(stored, book.is_1904)
+        return shown(amount, code, book.is_1904).strip()
     except (ArithmeticError, ValueError, IndexError):
         return stored
 

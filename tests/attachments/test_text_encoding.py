@@ -30,6 +30,10 @@ OF = {
     "iso8859-15": [GERMAN, FRENCH],
     "cp850": [GERMAN.replace("€", "EUR"), FRENCH],
     "cp437": [GERMAN.replace("€", "EUR"), FRENCH],
+    "cp860": ["Relatório da produção: não houve alterações na região.\n"],
+    "cp861": ["Fundurinn hefur verið færður til mánudags, segir Þórður.\n"],
+    "cp863": [FRENCH],
+    "cp720": ["تم نقل الاجتماع إلى يوم الاثنين القادم في الساعة العاشرة صباحا\n"],
     "mac_roman": [GERMAN, FRENCH, SPANISH],
     "cp1250": ["Mâine este o şedinţă în sală, vă rugăm să ajungeţi la timp.\n",
         POLISH, CZECH, HUNGARIAN, "Jméno;Město\nJiří Dvořák;Plzeň\nŽofie Šťastná;Děčín\n"],
@@ -123,6 +127,25 @@ def test_capitals_and_narrow_kana_are_no_frames(encoding: str, text: str) -> Non
 @pytest.mark.parametrize("text", ["╔════╗\n║ Hi ║\n╚════╝\n", "C:.\n├───docs\n│   └───a\n└───src\n"])
 def test_frames_of_dos_are_read(text: str) -> None:
     assert decoded(text.encode("cp437")) == text
+
+
+CAPITALS_ONLY = "HELLO WORLD THIS IS EBCDIC TEXT 123\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("kz1048", "Жиналыс дүйсенбіге ауыстырылды, деді әкім қаладағы өкілге.\n"),
+        ("kz1048", "Хурал даваа гаригт шилжлээ гэж дарга өгүүлэв.\n"),
+        ("ptcp154", "Маҷлис ба душанбе гузаронида шуд, гуфт ҳоким дар шаҳр.\n"),
+        ("cp775", "Spotkanie przełożono na poniedziałek, rzekł dyrektor Żółć.\n"),
+        *((encoding, CAPITALS_ONLY) for encoding in ("cp037", "cp500", "cp273", "cp1140")),
+        ("cp500", "Mbledhja u shty për të hënën, tha zoti Çela në qytet.\n"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 4])
+def test_an_encoding_that_is_not_known_is_refused(encoding: str, text: str, times: int) -> None:
+    assert right_or_refused((text * times).encode(encoding), text * times)
 
 
 @pytest.mark.parametrize("content", ["ő".encode("cp1250"), "中文".encode("big5"), b"x\x95\x9dy"])

@@ -27,6 +27,9 @@ SINGLE_BYTE = {
     "iso8859-15": (WEST, ISO),
     "cp850": (WEST, DOS),
     "cp437": (WEST, DOS),
+    "cp860": (("pt",), DOS),
+    "cp861": (("is",), DOS),
+    "cp863": (("fr",), DOS),
     "mac_roman": (WEST, MAC),
     "mac_iceland": (("is",), MAC),
     "cp1250": (CENTRE, 0.0),
@@ -57,8 +60,11 @@ SINGLE_BYTE = {
     "cp862": (("he",), DOS),
     "cp1256": (ARABIC, 0.0),
     "iso8859-6": (ARABIC, ISO),
+    "cp720": (ARABIC, DOS),
     "cp874": (("th",), 0.0),
 }
+# By language: its letters that PAIRS lack. One with others is unknown: Kazakh, Mongolian, Tajik, …
+RARE = {"ru": "ёъ", "uk": "ґ", "bg": "ью", "mk": "ѓѕљхџ", "sr": "џ", "be": ""}
 # By encoding: the languages of CHARACTERS, and the smaller standard with the ordinary characters of each.
 MULTI_BYTE = {
     "gb18030": (("zh", "gb2312"), ("zh-Hant", "big5")),
@@ -122,16 +128,26 @@ def guessed(content: bytes) -> str | None:
 
 
 def _is_odd(sample: bytes, encoding: str) -> bool:
-    """Return True if the reading has signs where nobody writes them."""
+    """Return True if the reading has signs where nobody writes them, or letters that its language lacks."""
     if encoding in MULTI_BYTE:
         return False
     contexts = _contexts(sample, encoding)
-    odd = sum(
-        times
-        for context, times in contexts.items()
-        if not _is_letter(context[2]) and _sign(context) == IMPOSSIBLE
+    odd = min(
+        sum(times for context, times in contexts.items() if _is_out_of_place(context, language))
+        for language in SINGLE_BYTE[encoding][0]
     )
     return odd > contexts.total() * MOST_ODD
+
+
+def _is_out_of_place(context: str, language: str) -> bool:
+    """Return True for a letter of another language, beside a space of EBCDIC, or large among small ones."""
+    before, character, after = list(context[1:4])
+    if not _is_letter(character):
+        return _sign(context) == IMPOSSIBLE
+    is_foreign = language in RARE and _lower(character) not in PAIRS[language] + RARE[language]
+    return (
+        is_foreign or "@" in (before, after) or (before.islower() and character.isupper() and after.islower())
+    )
 
 
 def _sample(content: bytes) -> bytes:

@@ -41,6 +41,7 @@ class Styles:
     def __init__(self, package: Package, part: str) -> None:
         root = package.root(part)
         self._styles = {each.get("styleId", ""): each for each in root.iter("w-style")}
+        self._characters: dict[tuple[str, str], Element | None] = {}
         defaults = (
             each for each in self._styles.values() if each.get("type") == "paragraph" and each.get("default")
         )
@@ -75,8 +76,10 @@ class Styles:
 
     def character(self, style: str, tag: str) -> Element | None:
         """Return a property that characters of this style have."""
-        found = (each.find(f"w-rPr/{tag}") for each in self.chain(style))
-        return next((each for each in found if each is not None), None)
+        if (style, tag) not in self._characters:
+            found = (each.find(f"w-rPr/{tag}") for each in self.chain(style))
+            self._characters[style, tag] = next((each for each in found if each is not None), None)
+        return self._characters[style, tag]
 
 
 class Numbering:

@@ -17,6 +17,7 @@ from .own_format import Object
 from .reading import read, shown_batches
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>&#|~])")  # characters that Markdown gives a meaning
+LISTED = re.compile(r"^(\d*)([-+=.)])(?=[-=]*(?:\s|$))")
 NameOf = Callable[[str], str]  # returns the display name of a model, given its id
 
 
@@ -69,8 +70,14 @@ def _source(source: CitedSource) -> str:
 def _quote(page: int, text: str) -> str:
     """Return a passage as an indented quotation. Its Markdown is escaped: it is text of others."""
     above = [f"   {_('Page %(n)s') % {'n': page}}"] if page else []
-    lines = [f"   > {_escaped(line)}".rstrip() for line in text.splitlines()]
+    lines = [f"   > {_line(line)}".rstrip() for line in text.splitlines()]
     return "\n".join(["", *above, *([""] if above else []), *lines])
+
+
+def _line(line: str) -> str:
+    """Return a line as text: with spaces that indent no code, and no mark of a list."""
+    words = line.lstrip()
+    return "\u00a0" * (len(line) - len(words)) + LISTED.sub(r"\1\\\2", _escaped(words))
 
 
 def _escaped(text: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from chat.models import Citation, Conversation, ImportJob, Message, User
+from chat.rendering.definitions import PARSER
 from chat.timezones import UTC
 from chat.transfer import document
 from chat.transfer.html_export import html_pieces
@@ -105,6 +106,16 @@ def test_markdown_lists_the_sources_as_text(talk: Conversation) -> None:
         "",
         r"   > \[x\](javascript:alert(1))",
     ]
+
+
+@pytest.mark.parametrize("line", ["    def f_x():", "- a", "1. b", "+ c", "---", "===", "\t* d"])
+def test_a_line_of_a_passage_is_no_code_list_or_heading(talk: Conversation, line: str) -> None:
+    Citation.objects.update(text=f"First\n{line}\n\n{line}")
+    listed = as_markdown(talk).partition("### Sources")[2].partition("\n2. ")[0]
+    quoted = listed[listed.index("   >") :].replace("   >", ">")
+    events = " ".join(map(str, PARSER.events(quoted)))
+    assert "Text" in events
+    assert not [name for name in ("List", "Code", "Heading", "Rule") if name in events]
 
 
 def test_html_lists_the_sources_as_text(talk: Conversation) -> None:

@@ -63,8 +63,12 @@ def test_words_divided_at_the_end_of_a_line() -> None:
     one[3:5] = ["the council of the town had refu-", "sed the loan that the farmers had asked"]
     assert "had refused the loan" in text(*in_turn(columns(one, two)))
     assert text(
-        (50, 700, "a hyphen-"), (50, 687, "ation, self-"), (50, 674, "Made COVID-"), (50, 661, "19")
-    ) == ("a hyphenation, self-Made COVID-19")
+        (50, 700, "a hyphen-"),
+        (50, 687, "ation, self-"),
+        (50, 674, "Made COVID-"),
+        (50, 661, "19, e-"),
+        (50, 648, "mail"),
+    ) == ("a hyphenation, self-Made COVID-19, e-mail")
 
 
 @pytest.mark.parametrize("size", [6, 7])

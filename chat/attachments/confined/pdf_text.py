@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 # PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
-DIVIDED = re.compile("(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
+DIVIDED = re.compile(r"(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
+PART = re.compile(r"\w{,40}\Z")  # of a word before it
 BREAK = re.compile(r"(?<=\S)[\r\n]+(?=[^\r\n])")
 UNREADABLE = "\ufffd"
 LIGATURES = re.compile("[\x0b-\x0f]")  # in TeX's fonts, beside letters as ASCII has them
@@ -238,9 +239,12 @@ class PageText:
 
 
 def _hyphen(found: re.Match[str]) -> str:
-    """Return the hyphen of compounds such as COVID-19."""
+    """Return the hyphen of compounds such as COVID-19; no word is divided behind its first letter."""
     before, after = found.groups()
-    return "-" if after.isdigit() or (before.islower() and after.isupper()) else found[0]
+    part = PART.search(found.string, max(0, found.start() - 40), found.start())
+    is_letter = part is not None and len(part[0]) == 1
+    is_kept = after.isdigit() or (before.islower() and after.isupper()) or is_letter
+    return "-" if is_kept else found[0]
 
 
 def _character(code: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .html_elements import fenced
-from .text_encoding import TERMINAL_CODES
+from .text_encoding import without_terminal_codes
 from .web_page import html_text
 
 EMBEDDED = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})(?:;[\w=.-]{1,40}){0,3};base64,[A-Za-z0-9+/=]{40,}")
@@ -105,7 +105,7 @@ def _shown(data: dict[str, Any]) -> str:
 
 def _written(text: str) -> str:
     """Return what a program has written to a terminal, as it looks there."""
-    text = OVERWRITTEN.sub("", TERMINAL_CODES.sub("", text)).strip("\n")
+    text = OVERWRITTEN.sub("", without_terminal_codes(text)).strip("\n")
     return f"Output:\n{fenced(text)}" if text.strip() else ""
 
 

@@ -141,4 +141,14 @@ def _declared(content: bytes) -> str:
 
 
 def without_terminal_codes(text: str) -> str:
-    return TERMINAL_CODES.sub("", text)
+    """Return the text without the codes of terminals; what a backspace takes back is left out."""
+    text = TERMINAL_CODES.sub("", text)
+    if "\b" not in text:
+        return text
+    written: list[str] = []
+    for character in text:
+        if character != "\b":
+            written.append(character)
+        elif written and written[-1] != "\n":
+            written.pop()
+    return "".join(written)

@@ -20,7 +20,6 @@ from pytest_django.plugin import DjangoDbBlocker
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import POSTGRES, Database, Template
 from tests.support.file_order import LongestFirst
-from tests.support.older_databases import older, older_databases
 from tests.support.quick_flush import quick_flush
 from tests.support.second_run import SecondRun
 from tests.support.server import Server, Servers

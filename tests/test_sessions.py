@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from chat.models import ApiKey, User
 from chatsite.sessions import SessionStore, session_digest
-from tests.support.older_databases import Older, migrate_to_latest
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -63,18 +62,6 @@ async def test_asynchronously_too() -> None:
     await again.asave()
     await again.adelete()
     assert await SessionStore(key).aload() == {}
-
-
-def test_the_migration_signs_nobody_out(older: Older) -> None:
-    older("0020_reading_prune")
-    Session.objects.create(
-        session_key="k" * 32,
-        session_data=SessionStore().encode({"name": "Zoë"}),
-        expire_date=timezone.now() + timedelta(days=1),
-    )
-    migrate_to_latest()
-    assert SessionStore("k" * 32).load() == {"name": "Zoë"}
-    assert Session.objects.get().session_key == session_digest("k" * 32)
 
 
 @pytest.mark.parametrize("state", ["unknown", "expired", "none", "nul"])

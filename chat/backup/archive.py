@@ -52,13 +52,14 @@ class Member(msgspec.Struct, frozen=True):
 class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     """The description of a backup.
 
-    `rows` is the number of rows by table, `migrations` the applied ones as (app, name), in order, and
-    `members` are described by name.
+    `rows` is the number of rows by table, `columns` the order of a table's columns (PostgreSQL only),
+    `migrations` the applied ones as (app, name), in order, and `members` are described by name.
     """
 
     engine: Name
     created: datetime
     rows: dict[Name, Count] = {}
+    columns: dict[Name, list[Name]] = {}
     migrations: list[tuple[Name, Name]] = []
     members: dict[Name, Member] = {}
     format: Literal[1] = 1

@@ -12,8 +12,11 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
+from chat import migration_status
+
 from . import access
 from .archive import TABLES_FOLDER, Archive, ArchiveWriter, BackupError, BackupProgress
+from .former_columns import FORMER_COLUMNS
 
 # Without generated columns, which cannot be written.
 STORED_COLUMNS_SQL = """
@@ -45,7 +48,7 @@ def dump(archive: ArchiveWriter, progress: BackupProgress) -> None:
             # One row is one line, because COPY escapes line breaks within a text as \n.
             if archive.add(f"{TABLES_FOLDER}{table}", _copied_out(table)) != rows:
                 raise BackupError(f"The table {table} was not copied whole.")
-            archive.manifest.rows[table] = rows
+            archive.manifest.rows[table], archive.manifest.columns[table] = rows, _columns(table)
         progress("copying the tables", len(tables), len(tables))
 
 
@@ -113,10 +116,14 @@ def _put_aside(schema: str) -> bool:
 
 
 def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the leaves among the applied migrations, those that no other applied one depends on."""
-    names = set(applied)
-    children = executor.loader.graph.node_map
-    return [key for key in applied if not any(child.key in names for child in children[key].children)]
+    """Return the leaves among the applied migrations, those that no other applied one depends on.
+
+    Migrations that others have replaced count as those.
+    """
+    nodes = executor.loader.graph.node_map
+    names = migration_status.translated(applied)
+    names &= nodes.keys()
+    return sorted(key for key in names if not any(child.key in names for child in nodes[key].children))
 
 
 def _fill(archive: Archive, progress: BackupProgress) -> None:
@@ -138,8 +145,10 @@ def _fill(archive: Archive, progress: BackupProgress) -> None:
 
 
 def _copy_in(archive: Archive, table: str) -> None:
-    columns = ", ".join(_quoted(name) for name in _columns(table))
-    statement = f"COPY {_quoted(table)} ({columns}) FROM STDIN"
+    names = archive.manifest.columns.get(table)
+    if names is None:  # a backup of 5b079f9, or a table whose columns have kept their order since
+        names = FORMER_COLUMNS[table].split() if table in FORMER_COLUMNS else _columns(table)
+    statement = f"COPY {_quoted(table)} ({', '.join(map(_quoted, names))}) FROM STDIN"
     with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
         for piece in archive.read(f"{TABLES_FOLDER}{table}"):
             copy.write(piece)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from chat import migration_status
 from chat.backup import servers
-from chat.migration_status import known_names
 
 from .database import Database
 from .errors import MoveError
@@ -41,17 +41,16 @@ def require_movable(source: Database, target: Database, tables: list[Table]) -> 
 
 
 def _require_migrations(database: Database, present: Iterable[str]) -> None:
-    known = known_names()
     applied = set()
     if MIGRATIONS_TABLE in present:
         applied = set(database.run(f"SELECT app, name FROM {MIGRATIONS_TABLE}"))  # noqa: S608
-    if missing := sorted(known - applied):
+    if missing := sorted(migration_status.known_names() - applied):
         app, name = missing[0]
         raise MoveError(
             f"{database.name} lacks {len(missing)} migrations, such as {app}.{name}. Run `manage.py migrate` "
             "with its address in DATABASE_URL first."
         )
-    if newer := sorted(applied - known):
+    if newer := migration_status.unknown(applied):
         app, name = newer[0]
         raise MoveError(
             f"{database.name} is of another version of the chat, which has the migration {app}.{name}."

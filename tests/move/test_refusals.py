@@ -146,8 +146,8 @@ CHANGES = {
     ),
     "an unknown column": ("ALTER TABLE chat_tag ADD COLUMN color text", "chat_tag.color"),
     "a migration too few": (
-        "DELETE FROM django_migrations WHERE app = 'chat' AND name LIKE '0040%'",
-        "lacks 1 migrations, such as chat.0040",
+        "DELETE FROM django_migrations WHERE app = 'chat' AND name LIKE '0003%'",
+        "lacks 1 migrations, such as chat.0003",
     ),
     "a migration too many": (
         "INSERT INTO django_migrations (app, name, applied) VALUES ('chat', '9999_later', '2027-01-01')",

@@ -9,6 +9,7 @@ from django.db import models
 
 AT = datetime(2026, 1, 22, 12, tzinfo=UTC)
 VALUES = {
+    models.BinaryField: b"",
     models.BooleanField: False,
     models.DateField: AT.date(),
     models.DateTimeField: AT,

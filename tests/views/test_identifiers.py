@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 
-from chat.models import Identifier, User
+from chat.models import User
 from chat.models.skeleton import digests
 from tests.support.concurrency import at_once
 from tests.support.invites import issue_invite
-from tests.support.older_databases import Older, migrate_to_latest
 from tests.support.people import PASSWORD
 from tests.views.accounts import log_in
 
@@ -112,29 +111,6 @@ def test_of_two_at_once_one_gets_the_name() -> None:
 
     assert sorted(at_once(4, make)) == [False, False, False, True]
     assert User.objects.count() == 1
-
-
-def test_the_migration_loses_nobody(older: Older) -> None:
-    older("0014_ownership")
-    with connection.cursor() as cursor:
-        for name, address in (("alice", "alice@x.org"), ("Alice", ""), ("alice@x.org", "m@x.org")):
-            cursor.execute(
-                "INSERT INTO chat_user (password, is_superuser, username, first_name, last_name, email, "
-                "is_staff, is_active, date_joined) VALUES ('', %s, %s, '', '', %s, %s, %s, %s)",
-                [False, name, address, False, True, "2026-01-01 00:00:00+00:00"],
-            )
-    migrate_to_latest()
-    people = {user.username: user for user in User.objects.all()}
-    assert people.keys() == {"alice", "Alice", "alice@x.org"}
-    for user in people.values():
-        user.set_password(user.username)
-        user.save()  # what was disputed before may be stored again
-        assert log_in(Client(), user.username, user.username).status_code == 302
-    assert Identifier.objects.filter(disputed=True).values("user").distinct().count() == 2
-    people["alice"].delete()
-    for name in ("ALICE", CYRILLIC):
-        with pytest.raises(IntegrityError), transaction.atomic():
-            User.objects.create_user(name)
 
 
 def test_lookalikes_share_a_digest() -> None:

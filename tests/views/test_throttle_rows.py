@@ -10,7 +10,6 @@ from django.test import Client
 
 from chat.models import User
 from chat.views.password_confirmation import confirm
-from tests.support.older_databases import Older, migrate_to_latest
 from tests.support.people import PASSWORD
 from tests.views.accounts import log_in
 
@@ -68,13 +67,3 @@ def test_nothing_of_a_log_in_is_stored(alice: User, client: Client, times: int) 
     attempt = AccessAttempt.objects.get()
     assert (attempt.failures_since_start, attempt.get_data, attempt.post_data) == (times, "", "")
     assert not [value for value in columns() if SENT in str(value)]
-
-
-def test_the_migration_blanks_what_was_stored_and_keeps_the_rows(older: Older) -> None:
-    older("0021_session_keys")
-    AccessAttempt.objects.bulk_create(
-        [AccessAttempt(username="alice", get_data=SENT, post_data=SENT, failures_since_start=7)]
-    )
-    migrate_to_latest()
-    attempt = AccessAttempt.objects.get()
-    assert (attempt.failures_since_start, attempt.get_data, attempt.post_data) == (7, "", "")

@@ -5,7 +5,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
+from django.db.migrations.recorder import MigrationRecorder
 
+from chat import migration_status
 from chat.management.start_check import require_sound
 from chat.redaction import redact
 from chatsite.locks import migrating
@@ -19,6 +21,8 @@ class Command(migrate.Command):
         connection = connections[options["database"]]
         require_sound(connection)
         try:
+            if migration_status.is_too_old(MigrationRecorder(connection).applied_migrations()):
+                raise CommandError(f"The database of DATABASE_URL {migration_status.TOO_OLD}")
             with migrating(connection):
                 return super().execute(*args, **options)
         except OperationalError as error:

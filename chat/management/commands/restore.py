@@ -12,10 +12,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from chat import migration_status
 from chat.backup import files, postgres, servers, sqlite
 from chat.backup.archive import SECRET_KEY_FILE, SQLITE_MEMBER, Archive, BackupError
 from chat.backup.progress import ProgressLine
-from chat.migration_status import known_names
 from chatsite.locks import migrating, preparing
 
 DATA = (
@@ -69,12 +69,13 @@ def _refuse(archive: Archive, *, force: bool) -> None:
         raise BackupError(
             f"The backup is from {manifest.engine}, but DATABASE_URL points to {connection.vendor}."
         )
-    known = known_names()
-    if newer := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
+    if newer := migration_status.unknown(manifest.migrations):
         raise BackupError(
-            f"The backup was made by a newer version, which has the migration {newer[0]}. "
+            f"The backup was made by a newer version, which has the migration {'.'.join(newer[0])}. "
             "Install that version first."
         )
+    if migration_status.is_too_old(manifest.migrations):
+        raise BackupError(f"The backup {migration_status.TOO_OLD}")
     if not force and (_sqlite_has_data() if connection.vendor == "sqlite" else postgres.has_data()):
         raise BackupError(DATA)
 

@@ -1,4 +1,5 @@
 import { cloneTemplate } from './page.js';
+import { hasSignedOut, leaveIfSignedOut } from './session_end.js';
 
 const JSON_OPTIONS = { headers: { Accept: 'application/json' }, credentials: 'same-origin' };
 let open = null; // the result of the open dialog, shared by all callers
@@ -17,6 +18,8 @@ export function login(page) {
 async function showDialog(page) {
   const back = document.activeElement;
   if (await checkSession(page)) return true;
+  const signOut = { user: page.user, login: page.url('login') };
+  if (hasSignedOut() && (await leaveIfSignedOut(signOut))) return new Promise(() => {});
   const dialog = cloneTemplate('sign-in-template');
   document.body.append(dialog);
   dialog.showModal();

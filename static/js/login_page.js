@@ -6,4 +6,5 @@ if (document.cookie.includes(COOKIE)) {
   const channel = new BroadcastChannel('chat'); // as in sync.js
   channel.postMessage('signed-out');
   channel.close();
+  localStorage.setItem('signed-out', Date.now()); // for those that were not listening
 }

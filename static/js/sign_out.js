@@ -1,5 +1,5 @@
 import { DraftStore } from './composer.js';
-import { leaveIfSignedOut, SIGNED_OUT } from './session_end.js';
+import { hasSignedOut, leaveIfSignedOut, SIGNED_OUT } from './session_end.js';
 
 /** On a page of the settings, do what chat.js and sync.js do on theirs when this tab or another signs out. */
 const form = document.getElementById('sign-out');
@@ -16,4 +16,5 @@ open();
 function open() {
   channel ??= new BroadcastChannel('chat');
   channel.onmessage = ({ data }) => data === SIGNED_OUT && leaveIfSignedOut(form.dataset);
+  if (hasSignedOut()) leaveIfSignedOut(form.dataset);
 }

@@ -1,5 +1,6 @@
 """Signing in again without leaving the page, so that one send makes one message."""
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window, question, text_of, words
@@ -168,3 +169,23 @@ def test_a_server_that_is_away_is_said_in_the_dialog(window: Window, server: Ser
     shell.page.unroute_all()
     shell.page.keyboard.press("Enter")
     assert shell.chat.ended() == "You said: Is anybody there?"
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_sign_out_in_another_tab_empties_this_one(window: Window, server: Server, heard: bool) -> None:
+    """Also if its script starts too late to hear of it, and asks the server. Hidden text could be read."""
+    shell = Shell(window(server, "", own=True, **MOUSE.window), MOUSE)
+    if not heard:
+        shell.page.context.add_init_script("BroadcastChannel.prototype.postMessage = () => {}")
+    shell.page.goto("/")
+    sign_in(shell.page, "carol")
+    shell.chat.ask("A secret")
+    shell.chat.ended()
+    tab = shell.page.context.new_page()
+    tab.goto("/")
+    tab.locator("#sign-out").evaluate("form => form.requestSubmit()")
+    tab.wait_for_url("**/login/**")
+    shell.page.bring_to_front()
+    expect(shell.page.get_by_label("Name or email")).to_be_visible()
+    assert "A secret" not in shell.page.content()
+    expect(dialog(shell)).to_have_count(0)

@@ -29,14 +29,19 @@ PICTURE_MAGIC = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
-# A name with a dot. The last parts of names that only a private network knows: RFC 6761, RFC 8375, ICANN's
-# list of names that collide, and those of container networks.
+# A name with a dot. The last parts of names that only a private network knows: RFC 6761, RFC 8375, RFC 9476,
+# ICANN's list of names that collide, and those of container networks.
 NAME = re.compile(r"(?:[\w-]+\.)+(?:xn--[a-z0-9-]+|[^\W\d_]+)")
 PRIVATE_NAMES = {
-    "arpa", "consul", "corp", "docker", "home", "internal", "intranet", "invalid", "lan", "local",
+    "alt", "arpa", "consul", "corp", "docker", "home", "internal", "intranet", "invalid", "lan", "local",
     "localdomain", "localhost", "mail", "onion", "private", "svc", "test",
 }  # fmt: skip
-NAT64 = ipaddress.ip_network("64:ff9b::/96")  # which leads to any address of IPv4
+# Beside those that `is_global` knows: what leads to any address of IPv4 (NAT64, RFC 6052; the deprecated
+# forms of RFC 4291 and RFC 2765), site-local addresses (RFC 3879), and Azure's own server.
+NOT_PUBLIC = [
+    ipaddress.ip_network(each)
+    for each in ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96", "fec0::/10", "168.63.129.16/32")
+]
 NO_PICTURE = gettext_noop("“%(name)s” doesn’t hold a JPEG, PNG, WebP or GIF file.")
 NO_URL = gettext_noop("“%(name)s” must be a data URL (data:image/png;base64,…) or an https address.")
 NO_BASE64 = gettext_noop("“%(name)s” isn’t valid base64.")
@@ -112,7 +117,7 @@ def _is_public(host: str) -> bool:
         # The last part of a public name is no number, as in old forms of addresses.
         last = host.rpartition(".")[2]
         return bool(NAME.fullmatch(host)) and last not in PRIVATE_NAMES
-    return address.is_global and not address.is_multicast and address not in NAT64
+    return address.is_global and not address.is_multicast and not any(address in each for each in NOT_PUBLIC)
 
 
 def check_pictures(messages: list[Object], model: LlmModel) -> None:

@@ -455,7 +455,8 @@ def test_addresses_go_to_servers_that_fetch_them(address: str) -> None:
         "http://127.0.0.1\\@example.org/", "http://a@127.0.0.1/", "http://127.0.0.1 .example.org/",
         "http://127.0.0.1%2f.example.org/", "http://example.org\r\nX: y/", "http://example.org\t/a.png",
         "http://a.\uff4c\uff4f\uff43\uff41\uff4c/", "http://redis.default.svc/", "http://nas.home.arpa/",
-        "http://[64:ff9b::a00:1]/", "http://239.255.255.250/",
+        "http://[64:ff9b::a00:1]/", "http://239.255.255.250/", "http://[fec0::1]/", "http://168.63.129.16/",
+        "http://[::ffff:0:127.0.0.1]/", "http://[::127.0.0.1]/", "http://x.alt/",
     ],
 )  # fmt: skip
 def test_other_addresses_are_refused(url: str) -> None:

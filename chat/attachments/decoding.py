@@ -17,6 +17,7 @@ DECODING_WALL_SECONDS = 15
 MAX_DECODED_BYTES = 20_000_000  # of the child, whatever it wants to send
 ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
 CPU_SECONDS = 10
+MAX_HEAD_BYTES = 500  # of the line before the picture
 SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
 
 
@@ -46,7 +47,8 @@ def decode(file: IO[bytes], side: int = 0) -> EncodedPicture:
 
 def _read(output: bytes) -> EncodedPicture:
     """Return what the child has written. It is not trusted: the picture may have taken control of it."""
-    head, _line, content = output.partition(b"\n")
+    end = output.find(b"\n", 0, MAX_HEAD_BYTES)
+    head, content = output[: max(end, 0)], output[end + 1 :]
     try:
         match json.loads(head):
             case {"problem": str(name)}:

@@ -1,10 +1,10 @@
 """The text of uploaded documents, taken by a child process (`confined/documents.py`), page by page."""
 
-import json
 import re
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Annotated
 
+import msgspec
 from django.utils.translation import gettext as _
 
 from chat.exceptions import RequestError
@@ -20,6 +20,7 @@ EXTRACTION_WALL_SECONDS = 40
 EXTRACTION_LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
 # As UTF-8, a character takes four bytes; a line feed and a quotation mark two, in JSON.
 MAX_EXTRACTED_BYTES = 4 * MAX_CHARACTERS + 100_000
+MAX_NAME_CHARS = 100
 NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -32,6 +33,14 @@ class Extracted:
 
     media_type: str
     pages: tuple[str, ...]
+
+
+class _Told(msgspec.Struct):
+    """What the child writes: pages, or the name of a problem. A wrong value ends the decoding at once."""
+
+    form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
+    pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []
+    problem: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
 
 
 class NeedsConversion(problems.NotADocument):
@@ -84,24 +93,18 @@ def converted(media_type: str, markdown: str) -> Extracted:
 def _read(output: bytes, media_type: str) -> Extracted:
     """Return what the child has written. It is not trusted: the document may have taken control of it."""
     try:
-        match json.loads(output):
-            case {"problem": str(name)}:
-                raise _problem(name)
-            case {"form": str(form), "pages": [*pages]} if _are_pages(pages):
-                if DOCUMENT_TYPES[media_type].reader == "office" and form in BY_EXTENSION:
-                    media_type = BY_EXTENSION[form].media_type  # its content is of another type than its name
-                return Extracted(media_type, tuple(pages))
-    except (ValueError, RecursionError):  # killed by a limit
-        pass
-    raise _problem("broken")
+        told = msgspec.json.decode(output, type=_Told)
+    except (ValueError, msgspec.MsgspecError):  # killed by a limit
+        raise _problem("broken") from None
+    if told.problem or not _are_pages(told.pages):
+        raise _problem(told.problem or "broken")
+    if DOCUMENT_TYPES[media_type].reader == "office" and told.form in BY_EXTENSION:
+        media_type = BY_EXTENSION[told.form].media_type  # its content is of another type than its name
+    return Extracted(media_type, tuple(told.pages))
 
 
-def _are_pages(pages: list[Any]) -> bool:
-    return (
-        0 < len(pages) <= MAX_PAGES
-        and all(isinstance(page, str) and not NOT_CLEAN.search(page) for page in pages)
-        and 0 < sum(map(len, pages)) <= MAX_CHARACTERS
-    )
+def _are_pages(pages: list[str]) -> bool:
+    return not any(map(NOT_CLEAN.search, pages)) and 0 < sum(map(len, pages)) <= MAX_CHARACTERS
 
 
 def _problem(name: str) -> RequestError:

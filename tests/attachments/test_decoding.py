@@ -4,6 +4,7 @@ import io
 import random
 import struct
 import tempfile
+import tracemalloc
 import zlib
 from contextlib import suppress
 from typing import Any
@@ -334,3 +335,13 @@ def test_a_childs_output_is_not_trusted(
     (tmp_path / "taken.py").write_text(f"import sys\nsys.stdout.buffer.write({written!r})")
     monkeypatch.setattr(decoding, "PICTURE_READER", tmp_path / "taken.py")
     assert refused(JPEG) == "422 broken_picture"
+
+
+def test_tiny_values_of_a_child_take_no_memory() -> None:
+    written = b"[" + b"{}," * 1_000_000 + b"{}]"
+    tracemalloc.start()
+    with pytest.raises(RequestError):
+        decoding._read(written)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * len(written)

@@ -1,5 +1,6 @@
 """The text of documents: page by page, clean, and in words where there is none."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,13 @@ def test_a_childs_output_is_not_trusted(
     (tmp_path / "taken.py").write_text(f"import sys\nsys.stdout.buffer.write({written!r})")
     monkeypatch.setattr(extraction, "DOCUMENT_READER", tmp_path / "taken.py")
     assert refused(b"x") == "422 broken_document"
+
+
+def test_tiny_values_of_a_child_take_no_memory() -> None:
+    written = b'{"form": "pdf", "pages": [' + b"[]," * 1_000_000 + b"[]]}"
+    tracemalloc.start()
+    with pytest.raises(RequestError):
+        extraction._read(written, "application/pdf")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * len(written)

@@ -3,15 +3,18 @@
 import hashlib
 import json
 import os
+import sqlite3
 import subprocess
 import zipfile
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from chat.backup import sqlite
 from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, BackupError, Manifest
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
@@ -304,3 +307,35 @@ def test_a_backup_of_a_newer_version_is_refused(template: Template, tmp_path: Pa
 
 def _engine(template: Template) -> str:
     return "sqlite" if template.kind == "sqlite" else "postgresql"
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_ours"),
+    [
+        (
+            "CREATE TRIGGER x BEFORE DELETE ON t BEGIN SELECT RAISE(ABORT, 'a reading is never changed'); END",
+            1,
+        ),
+        ("CREATE VIEW x AS SELECT * FROM t", 0),
+        ("CREATE TRIGGER x AFTER DELETE ON t BEGIN INSERT INTO t VALUES (OLD.a); END", 0),
+        (
+            "CREATE TRIGGER x AFTER DELETE ON t BEGIN INSERT INTO t VALUES (OLD.a);"
+            " SELECT 1 WHERE '' = ' BEGIN SELECT RAISE(ABORT, ''a reading is never changed''); END'; END",
+            0,
+        ),
+    ],
+    ids=range(4),
+)
+def test_a_restore_takes_no_trigger_of_others(tmp_path: Path, statement: str, is_ours: int) -> None:
+    """It could put back the sessions that the restore removes."""
+    with closing(sqlite3.connect(tmp_path / "made")) as made:
+        made.execute("CREATE TABLE t (a)")
+        made.execute(statement)
+        made.commit()
+    manifest = Manifest("sqlite", AT)
+    manifest.rows = {"t": 0}
+    with ArchiveWriter(tmp_path / "backup", manifest) as archive:
+        archive.add("database.sqlite3", [(tmp_path / "made").read_bytes()])
+    refusal = nullcontext() if is_ours else pytest.raises(BackupError, match="no version made")
+    with Archive(tmp_path / "backup") as opened, refusal:
+        sqlite.unpack(opened, tmp_path / "new")

@@ -14,6 +14,13 @@ from . import access, integrity
 from .archive import SQLITE_MEMBER, Archive, ArchiveWriter, BackupError, BackupProgress, pieces_of
 
 COPIED_PAGES = 2_048  # database pages copied between two progress reports
+# What no migration makes: views, and triggers that do more than refuse a change of the readings.
+FOREIGN = """
+SELECT type, name FROM sqlite_schema WHERE type = 'view' OR type = 'trigger' AND NOT (
+    sql LIKE '% BEGIN SELECT RAISE(ABORT, ''a reading is never changed''); END'
+    AND length(sql) - length(replace(sql, ';', '')) = 1
+)
+"""
 SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
@@ -88,6 +95,8 @@ def unpack(archive: Archive, path: Path) -> None:
     if found := integrity.damage(path, thorough=True):
         raise BackupError(f"The database in the backup is damaged: {found}.")
     with closing(sqlite3.connect(path)) as session:
+        if found := session.execute(FOREIGN).fetchone():  # it could undo what `access` removes
+            raise BackupError("The backup's database has a {} that no version made: {}.".format(*found))
         if _count(session) != archive.manifest.rows:
             raise BackupError("The database in the backup does not hold the rows that its manifest lists.")
 

@@ -313,7 +313,8 @@ def _engine(template: Template) -> str:
     ("statement", "is_ours"),
     [
         (
-            "CREATE TRIGGER x BEFORE DELETE ON t BEGIN SELECT RAISE(ABORT, 'a reading is never changed'); END",
+            "CREATE TRIGGER x BEFORE DELETE ON t"
+            " BEGIN SELECT RAISE(ABORT, 'a reading is never changed'); END",
             1,
         ),
         ("CREATE VIEW x AS SELECT * FROM t", 0),

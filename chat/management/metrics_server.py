@@ -8,7 +8,7 @@ from chat.metrics import exposition
 
 MAX_HEADER_BYTES = 16_384
 REQUEST_SECONDS = 10.0  # longest time for a client to send its request, and to take the response
-MAX_CONNECTIONS = 16  # at a time; a further one is closed
+MAX_CONNECTIONS = 16  # at a time; a further one takes the place of the oldest, which is idle
 
 
 def listen(host: str, port: int, *, shared: bool) -> socket.socket:
@@ -28,14 +28,18 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
 
 async def serve(sock: socket.socket) -> None:
     """Answer requests until cancelled."""
-    slots = asyncio.Semaphore(MAX_CONNECTIONS)
+    open_writers: dict[asyncio.StreamWriter, None] = {}  # the oldest first
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if slots.locked():
-            writer.close()
-            return
-        async with slots:
+        if len(open_writers) >= MAX_CONNECTIONS:
+            oldest = next(iter(open_writers))
+            del open_writers[oldest]
+            oldest.close()
+        open_writers[writer] = None
+        try:
             await _respond(reader, writer)
+        finally:
+            open_writers.pop(writer, None)
 
     async with await asyncio.start_server(accept, sock=sock, limit=MAX_HEADER_BYTES) as server:
         await server.serve_forever()

@@ -160,6 +160,6 @@ def test_an_address_of_their_own_holds_few_connections(servers: Callable[..., Se
             stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
             for _ in range(MAX_CONNECTIONS + 1)
         ]
-        assert held[-1].recv(1) == b""  # the last one is closed
-        held[0].sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-        assert held[0].recv(12) == b"HTTP/1.1 200"
+        assert held[0].recv(1) == b""  # the oldest is closed: idle ones keep nobody out
+        held[-1].sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        assert held[-1].recv(12) == b"HTTP/1.1 200"

@@ -1,4 +1,4 @@
-# `make run` starts the chat, `make test` checks everything. Both install what they need into .venv.
+# `make run` starts the chat, `make test` tests it. Both install what they need into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -22,8 +22,8 @@ SIDE_BY_SIDE += --no-loadscope-reorder
 # All processes of a run import the same files: with compiled files, that takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install install-local install-otel install-s3 test check lint node in-process fuzz bench simulate chaos
-.PHONY: reload audit images messages lock
+.PHONY: run install install-local install-otel install-s3 test test-all check lint node in-process fuzz bench
+.PHONY: simulate chaos reload audit images messages lock
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
@@ -40,11 +40,15 @@ install-otel: install $(OTEL)
 # What ATTACHMENTS_S3_BUCKET needs.
 install-s3: install $(S3)
 
+# tests/tiers.py says which tests are run by `check`, by `test` and by `test-all`.
 test: lint node
-	$(BIN)/pytest $(SIDE_BY_SIDE)
-	$(BIN)/pytest $(SIDE_BY_SIDE) --database=postgres -m database
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "database and not slow" --database=postgres
 
-# All checks and tests that need no server, no browser and no other process.
+test-all: lint node
+	$(BIN)/pytest $(SIDE_BY_SIDE)
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m database --database=postgres
+
 check: $(SERVER) $(LOCAL) $(DEV)
 	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target lint node in-process
 
@@ -52,7 +56,7 @@ node:
 	node --test $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
 
 in-process: $(SERVER) $(LOCAL) $(DEV)
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not process and not browser"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not process and not browser and not slow"
 
 lint: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from tests.support.file_order import LongestFirst
 from tests.support.quick_flush import quick_flush
 from tests.support.second_run import SecondRun
 from tests.support.server import Server, Servers
+from tests.tiers import has_only_slow_tests, mark_slow
 
 SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with processes beside the test's own
 SHARED = "CHAT_TESTS_SHARED"  # the folder that all processes of a run share
@@ -107,13 +108,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
         if used & SERVED or starts_process(item) or item.get_closest_marker("local"):
             item.add_marker(pytest.mark.process)
+    mark_slow(items)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not import files without a test that is asked for: that takes seconds in each process."""
-    if config.getoption("-m") != "database" or not collection_path.name.startswith("test_"):
+    if not collection_path.name.startswith("test_"):
         return None
-    return True if "pytest.mark.database" not in collection_path.read_text("utf-8") else None
+    wanted = config.getoption("-m")
+    needless = "not slow" in wanted and has_only_slow_tests(
+        collection_path.relative_to(config.rootpath).as_posix()
+    )
+    if wanted.startswith("database"):
+        needless |= "pytest.mark.database" not in collection_path.read_text("utf-8")
+    return True if needless else None
 
 
 @pytest.fixture(scope="session")

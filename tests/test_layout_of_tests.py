@@ -1,9 +1,11 @@
-"""The rules of this folder: nothing imports from a test module, and the names of tests are short."""
+"""The rules of this folder: no imports from test modules, short names, and what runs when."""
 
 import ast
 from pathlib import Path
 
 import pytest
+
+from tests.tiers import JOURNEYS, SLOW, has_only_slow_tests, is_slow
 
 FOLDER = Path(__file__).parent
 MAX_NAME_CHARS = 60
@@ -55,3 +57,22 @@ def test_the_name_of_a_test_states_its_rule_in_60_characters() -> None:
         and len(node.name) > MAX_NAME_CHARS
     }
     assert long == set()
+
+
+@pytest.mark.parametrize("path", SLOW)
+def test_what_is_slow_is_there(path: str) -> None:
+    assert (FOLDER.parent / path).exists()
+
+
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_a_journey_is_a_test_that_would_be_slow(journey: str) -> None:
+    file, name = journey.split("::")
+    assert f"def {name}(" in (FOLDER.parent / file).read_text("utf-8")
+    assert is_slow(journey)
+    assert not has_only_slow_tests(file)
+
+
+def test_a_file_beside_a_slow_one_is_not_slow() -> None:
+    assert is_slow("tests/test_memory.py")
+    assert not is_slow("tests/test_memory_of_something.py")
+    assert has_only_slow_tests("tests/chaos/test_chaos.py")

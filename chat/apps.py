@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from chat.redaction import conceal
+from chat.telemetry.redaction import conceal
 
 
 def secrets_of(settings: Any) -> Iterator[str]:
@@ -25,14 +25,13 @@ def secrets_of(settings: Any) -> Iterator[str]:
 
 
 class ChatConfig(AppConfig):
-    """Register the system checks and the secrets to redact when the application starts."""
+    """Register the search index and the secrets to redact when the application starts."""
 
     name = "chat"
     verbose_name = _("Chat")
 
     def ready(self) -> None:
-        """Import what registers itself on import and needs the complete settings: the checks, the index."""
+        """Import what registers itself on import and needs the complete settings: the index."""
         from chat.search import index  # noqa: F401
-        from chatsite import checks, model_checks  # noqa: F401
 
         conceal(*secrets_of(settings))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chat.rendering.message_html import MessageHtml, PageRenderer
 
-from .fair_executor import RENDER_POOL
+from .db.fair_executor import RENDER_POOL
 
 STRETCH_SECONDS = 0.01  # of CPU time, after which a rendering sleeps
 PAUSE_FACTOR = 2  # length of the sleep, in multiples of the CPU time since the last one

@@ -5,43 +5,29 @@ from django.urls.converters import PathConverter
 
 from .api import conversations as conversations_api
 from .api import model_search, openai, openapi, tokens, workers_ai
-from .views import (
-    access_log,
-    assistants,
-    attachment_parts,
-    attachments,
+from .views import health, metrics, pages
+from .views.accounts import passwords
+from .views.conversations import (
     branches,
-    code_preview,
     conversation_pages,
     conversation_state,
     conversation_tags,
     conversations,
-    data,
-    document_text,
     exports,
     feedback,
-    health,
-    imports,
-    keys,
     messages,
-    metrics,
-    model_picker,
     outcome,
-    pages,
-    parameter_form,
-    passwords,
-    preferences,
-    prompt_menu,
-    prompt_use,
-    prompts,
     runs,
     search,
-    shared_links,
-    shared_pages,
     shortcuts,
     start_page,
-    usage,
 )
+from .views.files import attachment_parts, attachments, code_preview, document_text
+from .views.library import assistants, prompt_menu, prompt_use, prompts
+from .views.models import model_picker
+from .views.requests import access_log, parameter_form
+from .views.settings import data, imports, keys, preferences, usage
+from .views.sharing import shared_links, shared_pages
 
 
 class NameConverter(PathConverter):

@@ -13,9 +13,9 @@ from django.core.exceptions import ImproperlyConfigured
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
-from chat.attachments.confinement import warn_if_unconfined  # noqa: E402 - only after Django is set up
 from chat.engine.engine import get_engine, is_begun, shut_down  # noqa: E402 - only after Django is set up
-from chat.management import start_check  # noqa: E402
+from chat.files.confinement import warn_if_unconfined  # noqa: E402 - only after Django is set up
+from chat.health import start as start_check  # noqa: E402
 from chatsite.server.asgi_handler import Handler  # noqa: E402
 
 handle = Handler()

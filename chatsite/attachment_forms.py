@@ -8,18 +8,18 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.attachments.problems import StorageUnavailable
-from chat.attachments.receiving import (
+from chat.accounts.backends import client_address
+from chat.db.fair_executor import RENDER_POOL
+from chat.files.problems import StorageUnavailable
+from chat.files.receiving import (
     FILE_INPUT,
     UPLOAD_ERRORS,
     AttachmentUploadHandler,
     file_fields,
     is_form_with_files,
 )
-from chat.backends import client_address
-from chat.fair_executor import RENDER_POOL
-from chat.views import attachments
-from chat.views.errors import refuse
+from chat.views.files import attachments
+from chat.views.requests.errors import refuse
 from chatsite.async_middleware import SyncAndAsyncMiddleware
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage
 
-from chat.attachments.files import PARTIAL
+from chat.files.files import PARTIAL
 
 
 class AttachmentStorage(FileSystemStorage):

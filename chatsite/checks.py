@@ -124,7 +124,7 @@ def check_metrics_token() -> Iterable[tuple[str, str]]:
 def check_traces() -> Iterable[tuple[str, str]]:
     """Refuse OTEL_EXPORTER_OTLP_ENDPOINT when no trace can be sent."""
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
-        from chat.tracing import start
+        from chat.telemetry.tracing import start
 
         yield from start.problems()
 

@@ -18,16 +18,16 @@ from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
-from chat import request_id, tracing
+from chat.accounts.backends import client_address
+from chat.accounts.proxies import forwarded_proto
+from chat.accounts.timezones import timezone_of
 from chat.api.dialects import envelope_at
-from chat.backends import client_address
-from chat.fair_executor import RENDER_POOL
-from chat.requester import identify
-from chat.timezones import timezone_of
-from chat.views import preference_cookies
-from chat.views.errors import without_database
+from chat.db.fair_executor import RENDER_POOL
+from chat.db.requester import identify
+from chat.telemetry import request_id, tracing
+from chat.views.requests.errors import without_database
+from chat.views.settings import preference_cookies
 from chatsite.async_middleware import AsyncHooksMixin, SyncAndAsyncMiddleware
-from chatsite.proxies import forwarded_proto
 from chatsite.response_headers import is_of_admin
 
 SEARCH_FIELD = "q"  # of the chat's search and of the lists of the administration
@@ -213,7 +213,7 @@ class ZoneMiddleware(AsyncHooksMixin, MiddlewareMixin):
 class OutageMiddleware(SyncAndAsyncMiddleware):
     """Answer 503 if the database fails under a view of the administration or of the accounts.
 
-    Views that go through `chat.views.access` or `chat.api` handle that themselves.
+    Views that go through `chat.views.requests.access` or `chat.api` handle that themselves.
     """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 from django.conf.global_settings import LANGUAGES
 from django.utils.translation import to_locale
 
+from chat.db import databases
 from chat.limits import MAX_BODY_BYTES
-from chatsite import cors, databases, env, secret_key
+from chatsite import cors, env, secret_key
 from chatsite.env import BASE_DIR, EnvError
 
 DATA_DIR = Path(env.path("DATA_DIR", "./data"))
@@ -88,6 +89,7 @@ REPLY_MAX_SECONDS = env.integer("REPLY_MAX_SECONDS", 3_600, 1, 86_400)
 INSTALLED_APPS = [
     "daphne",  # before staticfiles, to replace its `runserver` by one that streams
     "chat",
+    "chatsite",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -140,7 +142,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "chat.views.preference_cookies.context",
+                "chat.views.settings.preference_cookies.context",
             ],
         },
     }
@@ -194,22 +196,22 @@ AUTH_USER_MODEL = "chat.User"
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
-AUTHENTICATION_BACKENDS = ["chat.backends.AccountBackend"]
+AUTHENTICATION_BACKENDS = ["chat.accounts.backends.AccountBackend"]
 PASSWORD_HASHERS = [
-    "chat.hashers.GatedArgon2PasswordHasher",
+    "chat.accounts.hashers.GatedArgon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 VALIDATION = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"{VALIDATION}.UserAttributeSimilarityValidator"},
     {"NAME": f"{VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": "chat.password_validation.CommonPartValidator"},
+    {"NAME": "chat.accounts.password_validation.CommonPartValidator"},
 ]
 
-AXES_HANDLER = "chat.backends.LoginThrottle"
-AXES_USERNAME_CALLABLE = "chat.backends.throttled_name"
-AXES_CLIENT_IP_CALLABLE = "chat.backends.client_address"
-AXES_LOCKOUT_PARAMETERS = "chat.backends.lockout_parameters"
+AXES_HANDLER = "chat.accounts.backends.LoginThrottle"
+AXES_USERNAME_CALLABLE = "chat.accounts.backends.throttled_name"
+AXES_CLIENT_IP_CALLABLE = "chat.accounts.backends.client_address"
+AXES_LOCKOUT_PARAMETERS = "chat.accounts.backends.lockout_parameters"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
@@ -220,7 +222,7 @@ AXES_SENSITIVE_PARAMETERS = ["username"]  # masked in the log; no field of a req
 AXES_VERBOSE = False
 
 # Browsers. The __Host- prefix makes a browser refuse the cookie from a subdomain or over plain http.
-SESSION_ENGINE = "chatsite.sessions"
+SESSION_ENGINE = "chat.accounts.sessions"
 SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
@@ -229,10 +231,10 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # probed by container plat
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "chat.views.requests.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-# Empty fields count. chat/attachments/receiving.py has the limits of forms with files.
+# Empty fields count. chat/files/receiving.py has the limits of forms with files.
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
 FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and attachments
 
@@ -304,10 +306,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "lines": {"()": "chatsite.log_format.LineFormatter"},
-        "json": {"()": "chatsite.log_format.JsonFormatter"},
+        "lines": {"()": "chat.telemetry.log_format.LineFormatter"},
+        "json": {"()": "chat.telemetry.log_format.JsonFormatter"},
     },
-    "filters": {"refusals": {"()": "chatsite.log_format.RefusalFilter"}},
+    "filters": {"refusals": {"()": "chat.telemetry.log_format.RefusalFilter"}},
     "handlers": {
         "stream": {
             "class": "logging.StreamHandler",

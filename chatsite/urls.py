@@ -9,7 +9,7 @@ from django.urls import include, path, reverse
 from django.views.generic import RedirectView
 
 from chat.admin.setup_check import checkup
-from chat.views import accounts, login, passwords
+from chat.views.accounts import accounts, login, passwords
 
 
 def nowhere(request: HttpRequest, **_: str) -> HttpResponseBase:
@@ -51,7 +51,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "chat.views.errors.bad_request"
-handler403 = "chat.views.errors.permission_denied"
-handler404 = "chat.views.errors.not_found"
-handler500 = "chat.views.errors.server_error"
+handler400 = "chat.views.requests.errors.bad_request"
+handler403 = "chat.views.requests.errors.permission_denied"
+handler404 = "chat.views.requests.errors.not_found"
+handler500 = "chat.views.requests.errors.server_error"

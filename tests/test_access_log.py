@@ -10,8 +10,8 @@ import httpx
 import pytest
 from django.test import RequestFactory
 
-from chat.request_id import request_id
-from chat.views.errors import refuse
+from chat.telemetry.request_id import request_id
+from chat.views.requests.errors import refuse
 from tests.fake_cloudflare.server import Fake
 from tests.support.people import PASSWORD
 from tests.support.server import Server

@@ -7,7 +7,7 @@ import logging
 import pytest
 from django.db import InterfaceError, OperationalError
 
-from chat.background import BackgroundTasks, FailureLog, spawn
+from chat.db.background import BackgroundTasks, FailureLog, spawn
 from tests.support.waiting import becomes
 
 REQUEST = contextvars.ContextVar("REQUEST", default="none")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.batching import batches_by_size
+from chat.db.batches import batches_by_size
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.test import AsyncClient, Client
 from django.urls import path
 
-from chat.fair_executor import RENDER_POOL
+from chat.db.fair_executor import RENDER_POOL
 from chatsite.middleware import INLINE_BYTES
 
 TEXT = "<p>The same again and again.</p>"

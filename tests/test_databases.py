@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatsite.databases import from_url
+from chat.db.databases import from_url
 
 PARTS = ("ENGINE", "NAME", "USER", "PASSWORD", "HOST", "PORT")
 

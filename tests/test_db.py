@@ -7,9 +7,9 @@ import pytest
 from django.db import connection, transaction
 from django.db.backends.signals import connection_created
 
-from chat import db
-from chat.db import DatabaseExecutor, end_idle_transactions, is_connection_error
-from chat.db_errors import Outage, outage_of
+from chat.db import executor as db
+from chat.db.errors import Outage, outage_of
+from chat.db.executor import DatabaseExecutor, end_idle_transactions, is_connection_error
 from chat.models import User
 
 pytestmark = [pytest.mark.database, pytest.mark.postgres, pytest.mark.django_db(transaction=True)]

@@ -7,8 +7,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.db.utils import OperationalError
 
-from chat import db_errors
-from chat.db_errors import Outage, outage_of, unavailable
+from chat.db import errors as db_errors
+from chat.db.errors import Outage, outage_of, unavailable
 from chat.models import Conversation, MaintenanceTask, User
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from chat import requester
-from chat.db import DatabaseExecutor
-from chat.requester import Requester
+from chat.db import requester
+from chat.db.executor import DatabaseExecutor
+from chat.db.requester import Requester
 from tests.support.waiting import PATIENCE, becomes
 
 THREADS, SHARE, FLOOD = 4, 2, 40

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from django.utils import translation
 
-from chat.fair_executor import FairExecutor
+from chat.db.fair_executor import FairExecutor
 
 PATIENCE = 30.0  # seconds
 
@@ -73,7 +73,7 @@ def test_next_caller_runs_if_a_connection_cannot_be_closed(
     def fail() -> None:
         raise OSError
 
-    monkeypatch.setattr("chat.fair_executor.connections.close_all", fail)
+    monkeypatch.setattr("chat.db.fair_executor.connections.close_all", fail)
     for _ in range(3):
         assert fair.submit("alice", int, "1").result(PATIENCE) == 1
 

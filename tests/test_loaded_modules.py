@@ -2,7 +2,7 @@
 
 from django.core.checks.registry import registry
 
-from chat.management.commands.serve import Command
+from chatsite.management.commands.serve import Command
 from tests.support.manage import run_manage
 
 
@@ -19,9 +19,8 @@ def test_a_server_does_not_load_msgspec_before_the_first_call() -> None:
 
 def test_a_start_does_not_import_the_migrations() -> None:
     """Nor the commands that make and apply them."""
-    code = (
-        "import sys; from chat import migration_status; from chat.management.commands.serve import Command;"
-    )
+    code = "import sys; from chat.db import migration_status;"
+    code += "from chatsite.management.commands.serve import Command;"
     code += "migration_status.known_names(); Command().check(tags=Command.requires_system_checks);"
     code += "print([name for name in sys.modules if '.migrations.0' in name or 'makemigrations' in name])"
     assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "[]\n"

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from chat.migration_status import FORMER, REPLACING, known_names
-from chatsite import locks
+from chat.db import locks
+from chat.db.migration_status import FORMER, REPLACING, known_names
 
 
 @pytest.mark.database

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chatsite.proxies import forwarded_for, forwarded_proto
+from chat.accounts.proxies import forwarded_for, forwarded_proto
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch
     monkeypatch.setattr("chat.retention.conversations.DELETE_BATCH_ROWS", 10)
     conversation(alice, 95, deleted=ago(31))
     rests: list[float] = []
-    monkeypatch.setattr("chat.db.time.sleep", rests.append)
+    monkeypatch.setattr("chat.db.executor.time.sleep", rests.append)
     with CaptureQueriesContext(
         connection,
     ) as queries:

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat import redaction
 from chat.api.errors import error_of
 from chat.apps import secrets_of
-from chat.redaction import Redactor
+from chat.telemetry import redaction
+from chat.telemetry.log_format import JsonFormatter, LineFormatter
+from chat.telemetry.redaction import Redactor
 from chat.upstream.errors import from_response
-from chatsite.log_format import JsonFormatter, LineFormatter
 
 TOKEN = "v1-Q7x_pL92mZ/4t+Ya"  # nineteen characters, too short for a shape
 PASSWORD = "p@ss: wörd/+1"
@@ -37,7 +37,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Redactor()
     made.conceal(TOKEN)
     monkeypatch.setattr("chat.upstream.errors.redact", made.redact)
-    monkeypatch.setattr("chatsite.log_format.redact", made.redact)
+    monkeypatch.setattr("chat.telemetry.log_format.redact", made.redact)
 
 
 WRITINGS = {

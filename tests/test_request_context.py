@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.utils import translation
 
-from chat.db import DatabaseExecutor
+from chat.db.executor import DatabaseExecutor
 from tests.support.server import Server
 from tests.support.waiting import PATIENCE
 

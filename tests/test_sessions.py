@@ -3,15 +3,15 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth import SESSION_KEY, get_user
+from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY, get_user
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
+from chat.accounts.sessions import SessionStore, session_digest
 from chat.models import ApiKey, User
-from chatsite.sessions import SessionStore, session_digest
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -27,6 +27,17 @@ def key() -> str:
 
 def test_a_session_is_read_as_django_reads_it(key: str) -> None:
     assert SessionStore(key).load() == db.SessionStore(session_digest(key)).load() == {"name": "Zoë"}
+
+
+def test_a_session_begun_under_the_former_backend_goes_on(client: Client) -> None:
+    zoe = User.objects.create_user("zoe")
+    client.force_login(zoe)
+    store = client.session
+    store[BACKEND_SESSION_KEY] = "chat.backends.AccountBackend"
+    store.save()
+    request = HttpRequest()
+    request.session = client.session
+    assert get_user(request) == zoe
 
 
 def test_the_database_holds_no_key_that_opens_a_session(key: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from chat.telemetry.log_format import LineFormatter
 from chatsite import env, secret_key
-from chatsite.log_format import LineFormatter
 from tests.support.manage import run_manage
 
 

@@ -17,7 +17,7 @@ from django.http import HttpResponse
 from django.test import AsyncClient, RequestFactory, override_settings
 from whitenoise.compress import Compressor
 
-from chat.management.commands import serve
+from chatsite.management.commands import serve
 from chatsite.static_files import StaticMiddleware
 from tests.conftest import missing
 

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from django.core.management.base import CommandError
 
-from chat.management.commands.serve import Command
+from chatsite.management.commands.serve import Command
 from chatsite.server import supervisor
 from tests.support.databases import ROOT
 from tests.support.processes import pools, workers

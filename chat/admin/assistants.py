@@ -13,9 +13,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from chat.assistants import publication
+from chat.library.assistants import publication
+from chat.library.publication import permission
 from chat.models import Assistant
-from chat.publication import permission
 
 from .formats import moment
 from .readonly import ActionListAdmin

@@ -18,13 +18,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import write_lock
+from chat.accounts.access_log import record, record_list
+from chat.catalog.costs import model_name
+from chat.db.executor import write_lock
 from chat.formats import grouped_number
-from chat.model_catalog.costs import model_name
 from chat.models import Conversation, Run, SearchBuild
 
 from . import transcript
-from .access_log import record, record_list
 from .changelist import ConversationChangeList, OrderOnlyChangeList, matching, terms_of
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
 from .formats import day, moment

@@ -9,7 +9,7 @@ from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from chat.model_catalog.costs import model_name
+from chat.catalog.costs import model_name
 from chat.models import Conversation, Feedback, Run, User
 from chat.models.role import Role
 

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chat.catalog import config
 from chat.formats import grouped_number
-from chat.model_catalog import config
 from chat.models import Call, Run, TitleRequest, User
 
 from .changelist import terms_of

@@ -10,8 +10,8 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from chat.catalog.costs import model_name
 from chat.formats import grouped_number
-from chat.model_catalog.costs import model_name
 from chat.models import Run
 
 from .keyset import unindexed

@@ -10,8 +10,8 @@ from django.db.models import Count, Q, Sum, Value
 from django.db.models.functions import Coalesce, NullIf
 from django.utils.translation import gettext
 
+from chat.catalog.costs import dollars, model_name
 from chat.formats import grouped_number, written_dollars
-from chat.model_catalog.costs import dollars, model_name
 from chat.models import Call, Run, TitleRequest
 
 from .keyset import unindexed

@@ -14,9 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from chat.catalog import config
+from chat.catalog.catalog import current
 from chat.formats import grouped_number
-from chat.model_catalog import config
-from chat.model_catalog.catalog import current
 from chat.models import Call, CatalogState, Run, Worker
 from chat.models.worker import DEAD_AFTER
 

@@ -13,9 +13,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from chat.accounts.forms import MAX_PASSWORD_CHARS
 from chat.exceptions import ServiceOverloaded, WrongPassword
-from chat.forms import MAX_PASSWORD_CHARS
-from chat.views.password_confirmation import confirm
+from chat.views.accounts.password_confirmation import confirm
 
 
 class ConfirmedForm(forms.Form):

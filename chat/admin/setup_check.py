@@ -17,14 +17,14 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
+from chat.catalog import config
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine, get_engine
-from chat.model_catalog import config
-from chat.views import access
+from chat.views.requests import access
 
-from . import health_checks
-from .findings import BAD, NOTE, Finding
-from .health_checks import Check
+from ..health import checks as health_checks
+from ..health.checks import Check
+from ..health.findings import BAD, NOTE, Finding
 
 MAX_CONCURRENT_CHECKS = 4
 TOTAL_SECONDS = 120.0  # for all checks

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from chat.db import write_lock
+from chat.db.executor import write_lock
 from chat.models import SharedLink, User
 
 from .changelist import MAX_PEOPLE_OF_CONVERSATIONS, terms_of

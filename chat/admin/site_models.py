@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import write_lock
+from chat.catalog import catalog
+from chat.db.executor import write_lock
 from chat.formats import grouped_number
-from chat.model_catalog import catalog
 from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
 

@@ -9,9 +9,9 @@ from django.db import connection
 from django.db.models import Sum, TextField
 from django.db.models.functions import Cast
 
+from chat.catalog.costs import dollars, model_name
 from chat.formats import grouped_number
 from chat.message_rendering import Text, render_page_sync
-from chat.model_catalog.costs import dollars, model_name
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, TitleRequest
 from chat.models.citation import CitedSource, by_source
 from chat.rendering.message_html import MessageHtml

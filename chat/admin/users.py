@@ -24,7 +24,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from chat.forms import AccountForm, SetUserPasswordForm, UserChangeForm
+from chat.accounts.forms import AccountForm, SetUserPasswordForm, UserChangeForm
 from chat.models import SiteModel, User
 from chat.models.role import Role, role_expression, set_permissions
 

@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat import requester
+from chat.db import requester
 from chat.models import ApiKey
 
 from .errors import InvalidApiKey

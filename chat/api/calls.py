@@ -11,14 +11,14 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db, write_lock
+from chat.catalog.catalog import catalog_for_user
+from chat.conversations.turns.call_transcript import CallTranscript
+from chat.conversations.turns.request_metadata import with_labels
+from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine, get_engine
 from chat.engine.generation.api_calls import ActiveCall
 from chat.exceptions import ServiceDraining
-from chat.model_catalog.catalog import catalog_for_user
 from chat.models import ApiKey, Call
-from chat.turns.call_transcript import CallTranscript
-from chat.turns.request_metadata import with_labels
 from chat.upstream import token_budget
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest

@@ -10,11 +10,11 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db, write_lock
+from chat.accounts.timezones import UTC
+from chat.catalog import catalog
+from chat.db.executor import run_in_db, write_lock
 from chat.exceptions import BadRequest, NotFound
-from chat.model_catalog import catalog
 from chat.models import ApiKey, Conversation
-from chat.timezones import UTC
 from chat.transfer.archive import archive_pieces, exported
 from chat.transfer.download import Download, read_pieces
 from chat.transfer.json_export import json_pieces

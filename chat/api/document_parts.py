@@ -10,14 +10,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from chat.attachments.conversion import convert
-from chat.attachments.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
-from chat.attachments.problems import DocumentTooLong, TooManyAtOnce
-from chat.attachments.readers import READERS
-from chat.attachments.receiving import disk_errors, temporary_file
-from chat.documents import prompt_text
-from chat.documents.pages import PageText
 from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.files.conversion import convert
+from chat.files.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
+from chat.files.passages import prompt_text
+from chat.files.passages.pages import PageText
+from chat.files.problems import DocumentTooLong, TooManyAtOnce
+from chat.files.readers import READERS
+from chat.files.receiving import disk_errors, temporary_file
 from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment
 from chat.upstream.client import Client

@@ -3,8 +3,8 @@
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from chat.catalog.catalog import catalog_for_user
 from chat.engine.engine import Engine
-from chat.model_catalog.catalog import catalog_for_user
 from chat.upstream.catalog import Catalog, LlmModel
 
 from .auth import authenticate

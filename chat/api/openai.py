@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine.engine import get_engine
 from chat.engine.generation.api_calls import ActiveCall
 from chat.models import Call

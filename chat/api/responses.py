@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db_errors import unavailable
+from chat.db.errors import unavailable
 from chat.engine.generation.api_calls import ActiveCall, CallAborted
 from chat.exceptions import RequestError
 from chat.upstream.errors import UpstreamError

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine.engine import get_engine
 
 from .auth import authenticate

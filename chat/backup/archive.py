@@ -13,7 +13,7 @@ from typing import IO, Annotated, Literal, Self
 
 import msgspec
 
-from chat.attachments.files import SHA256
+from chat.files.files import SHA256
 from chat.limits import MEGABYTE
 
 MANIFEST_FILE = "manifest.json"

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from chat.attachments.files import PARTIAL
+from chat.files.files import PARTIAL
 
 from .archive import (
     ATTACHMENTS_FOLDER,

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
-from chat import migration_status
+from chat.db import migration_status
 
 from . import access
 from .archive import TABLES_FOLDER, Archive, ArchiveWriter, BackupError, BackupProgress

@@ -10,12 +10,12 @@ from collections import deque
 
 from django.conf import settings
 
-from chat.background import BackgroundTasks, log_failure
-from chat.db import run_in_db
-from chat.documents import best_passages, embeddings
-from chat.documents.best_passages import Ranked, RankingNeeded, RankingRequest
-from chat.documents.embeddings import PassageBatch, QuestionVector
-from chat.documents.pages import key_of
+from chat.db.background import BackgroundTasks, log_failure
+from chat.db.executor import run_in_db
+from chat.files.passages import best_passages, embeddings
+from chat.files.passages.best_passages import Ranked, RankingNeeded, RankingRequest
+from chat.files.passages.embeddings import PassageBatch, QuestionVector
+from chat.files.passages.pages import key_of
 from chat.models import Attachment
 from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Client

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from chat import metrics
-from chat.background import BackgroundTasks, spawn
-from chat.db import end_idle_transactions
+from chat.catalog import catalog, config
+from chat.catalog.watcher import CatalogWatcher
+from chat.conversations.turns import attached
+from chat.conversations.turns.store import StoredTurn, TurnStore
+from chat.db.background import BackgroundTasks, spawn
+from chat.db.executor import end_idle_transactions
 from chat.engine.cluster.access_monitor import AccessMonitor
 from chat.engine.cluster.pubsub import RunPubSub
 from chat.engine.cluster.remote_run import RemoteRuns
@@ -21,15 +24,12 @@ from chat.engine.generation.api_calls import ApiCalls
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.streaming.viewer import Viewers
-from chat.model_catalog import catalog, config
-from chat.model_catalog.watcher import CatalogWatcher
 from chat.models import Run, Worker
 from chat.ownership.heartbeat import HeartbeatTask
 from chat.ownership.journal import Journal
 from chat.ownership.process_lock import ProcessLock
 from chat.ownership.protocol import Lease
-from chat.turns import attached
-from chat.turns.store import StoredTurn, TurnStore
+from chat.telemetry import metrics
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.client import Client, Timeouts
 from chat.upstream.providers import llama_cpp, shared_llama

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from chat.background import BackgroundTasks
+from chat.db.background import BackgroundTasks
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.gateway_log import GatewayLogRef

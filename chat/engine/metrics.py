@@ -6,13 +6,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from chat.background import BackgroundTasks
-from chat.db import DatabaseExecutor
+from chat.db.background import BackgroundTasks
+from chat.db.executor import DatabaseExecutor
 from chat.engine.generation.active_run import ActiveRun
 from chat.engine.outcome import RunOutcome
-from chat.metrics import definitions, shared_files
 from chat.models import Call
 from chat.models.model_request import ModelRequest
+from chat.telemetry.metrics import definitions, shared_files
 from chat.upstream.catalog import LlmModel
 
 if TYPE_CHECKING:

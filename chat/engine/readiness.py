@@ -5,9 +5,9 @@ import time
 
 from django.db import DatabaseError, connection
 
-from chat.background import spawn
-from chat.db import DatabaseExecutor
-from chat.db_errors import Outage, damage_seen, outage_of
+from chat.db.background import spawn
+from chat.db.errors import Outage, damage_seen, outage_of
+from chat.db.executor import DatabaseExecutor
 from chat.models import MaintenanceTask
 
 CACHE_SECONDS = 1.0  # a result younger than this is returned again

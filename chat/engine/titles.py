@@ -5,14 +5,14 @@ import logging
 import uuid
 from dataclasses import replace
 
-from chat.background import BackgroundTasks, log_failure
-from chat.db import run_in_db
+from chat.catalog.catalog import CurrentCatalog
+from chat.conversations.titles.cleaning import MAX_TITLE_REPLY_CHARS, clean_title
+from chat.conversations.titles.request import may_read, title_model, title_request
+from chat.conversations.titles.store import TitleClaim, claim_title, save_title
+from chat.db.background import BackgroundTasks, log_failure
+from chat.db.executor import run_in_db
 from chat.engine.outcome import RunOutcome, outcome_of_error
-from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import Conversation, Run, TitleRequest
-from chat.titles.cleaning import MAX_TITLE_REPLY_CHARS, clean_title
-from chat.titles.request import may_read, title_model, title_request
-from chat.titles.store import TitleClaim, claim_title, save_title
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream

@@ -7,7 +7,7 @@ https://man7.org/linux/man-pages/man3/malloc_trim.3.html
 
 import ctypes
 
-from chat.background import repeat
+from chat.db.background import repeat
 
 INTERVAL_SECONDS = 5.0
 

@@ -75,7 +75,7 @@ class AssistantVersion(models.Model):
 
     `image` is an uploaded picture, a small square. Without it `picture` is shown, an emoji, or "" for the
     first letter of the name on a color. An empty `model` is the person's model for new conversations.
-    `instructions` can hold variables: see `chat.assistants.variables`.
+    `instructions` can hold variables: see `chat.library.assistants.variables`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

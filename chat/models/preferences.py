@@ -7,7 +7,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import write_lock
+from chat.db.executor import write_lock
 
 MAX_GENERAL_INSTRUCTIONS_CHARS = 10_000  # code points
 SITE_DEFAULT = "default"  # in place of a model's id; "" is the model of the latest conversation

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from django.db import DatabaseError
 
-from chat.background import BackgroundTasks, FailureLog
-from chat.db import DatabaseExecutor
+from chat.db.background import BackgroundTasks, FailureLog
+from chat.db.executor import DatabaseExecutor
 from chat.models import Worker
 
 from . import recovery

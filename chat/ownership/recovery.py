@@ -16,7 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chat.db import is_connection_error, write_lock
+from chat.db.executor import is_connection_error, write_lock
 from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Worker
 from chat.models.run import RunOutcomeColumns
 from chat.search import index

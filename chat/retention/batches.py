@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from chat.db import short_transaction
+from chat.db.executor import short_transaction
 
 DELETE_BATCH_ROWS = 200
 

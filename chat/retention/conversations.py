@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from chat.db import short_transaction
+from chat.db.executor import short_transaction
 from chat.models import Message, PurgedUsage
 
 from .batches import DELETE_BATCH_ROWS, Stop, batches_of

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from chat.background import repeat
-from chat.db import DatabaseExecutor
+from chat.db.background import repeat
+from chat.db.executor import DatabaseExecutor
 from chat.models import MaintenanceTask
 
 from .batches import Stop

@@ -12,8 +12,8 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chat.attachments import deletion as attachments
-from chat.db import short_transaction
+from chat.db.executor import short_transaction
+from chat.files import deletion as attachments
 from chat.models import (
     Assistant,
     AssistantVersion,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection
 from django.db import DatabaseError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from chat.db import DatabaseExecutor, write_lock
+from chat.db.executor import DatabaseExecutor, write_lock
 from chat.models import Conversation, Message, SearchBuild, SearchDocument
 
 from . import index

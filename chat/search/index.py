@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 from django.dispatch import receiver
 
-from chat.batching import batches_by_size
+from chat.db.batches import batches_by_size
 from chat.models import Conversation, Message, Run, SearchDocument
 
 from . import words

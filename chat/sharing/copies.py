@@ -4,9 +4,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from chat.conversations.turns.fork import copy_branch
 from chat.exceptions import NotFound
 from chat.models import Conversation, Message, SharedLink, User
-from chat.turns.fork import copy_branch
 
 from .snapshot import shared_text
 

@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.db import write_lock
+from chat.conversations.turns.planner import lock_conversation
+from chat.db.executor import write_lock
 from chat.exceptions import Conflict, ConversationBusy, NotFound
 from chat.models import Message, Run, SharedLink, User
 from chat.models.conversation import title_from
 from chat.models.message import MAX_BRANCH_DEPTH
-from chat.turns.planner import lock_conversation
 
 MAX_LINKS_PER_USER = 100
 DAYS = ("1", "7", "30")

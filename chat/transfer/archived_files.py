@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.attachments import files
-from chat.attachments.problems import StorageUnavailable
+from chat.files import files
+from chat.files.problems import StorageUnavailable
 from chat.models import Attachment, User
 
 from .document import file_name

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from chat.assistants import library
-from chat.assistants.content import AssistantContent, content_of, is_emoji
-from chat.assistants.documents import link
-from chat.db import write_lock
+from chat.db.executor import write_lock
 from chat.exceptions import Conflict
+from chat.library.assistants import library
+from chat.library.assistants.content import AssistantContent, content_of, is_emoji
+from chat.library.assistants.documents import link
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS

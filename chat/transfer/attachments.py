@@ -16,15 +16,15 @@ from typing import IO, Any, NoReturn, ParamSpec, TypeVar
 from django.conf import settings
 from django.utils import timezone
 
-from chat.attachments import names, reading, uploads
-from chat.attachments.confinement import BEAT_SECONDS, ChildLimits, Expired, run_confined
-from chat.attachments.decoding import EncodedPicture, decode
-from chat.attachments.extraction import Extracted, NeedsConversion
-from chat.attachments.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
-from chat.attachments.readers import READERS
-from chat.attachments.receiving import disk_errors, temporary_file
-from chat.db import short_transaction
+from chat.db.executor import short_transaction
 from chat.exceptions import RequestError
+from chat.files import names, reading, uploads
+from chat.files.confinement import BEAT_SECONDS, ChildLimits, Expired, run_confined
+from chat.files.decoding import EncodedPicture, decode
+from chat.files.extraction import Extracted, NeedsConversion
+from chat.files.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
+from chat.files.readers import READERS
+from chat.files.receiving import disk_errors, temporary_file
 from chat.models import Attachment, AttachmentFile, User
 
 from .document import file_name
@@ -39,7 +39,7 @@ FILE_COLUMNS = (
     *("file_id", "media_type", "width", "height", "size"),
     *("pages", "pages_without_text", "tokens", "reading"),
 )
-# Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py.
+# Called with the person, the file, and what was raised for it: see chat/files/conversion.py.
 ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], "Future[Extracted]"]
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.exceptions import ServiceOverloaded
 
 MAX_OPEN_DOWNLOADS = 2  # downloads of one person at a time, in each process

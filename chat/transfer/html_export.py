@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.translation import get_language, get_language_bidi
 from django.utils.translation import gettext as _
 
-from chat.attachments import files
-from chat.attachments.problems import StorageUnavailable
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
+from chat.files import files
+from chat.files.problems import StorageUnavailable
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 

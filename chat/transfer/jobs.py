@@ -12,7 +12,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from chat.db import write_lock
+from chat.db.executor import write_lock
 from chat.models import ImportJob
 from chat.models.import_job import ABANDONED_AFTER
 

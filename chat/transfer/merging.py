@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models.functions import Greatest
 
-from chat.db import short_transaction
+from chat.db.executor import short_transaction
 from chat.models import Conversation, Message, User
 
 from .records import MAX_IMPORTED_MESSAGES, ImportedConversation, ImportedMessage

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from chat.db import write_lock
+from chat.db.executor import write_lock
 from chat.exceptions import BadRequest
+from chat.library.prompts.content import PromptContent, command_of
+from chat.library.prompts.library import MAX_PROMPTS
 from chat.limits import MAX_COMMAND_CHARS
 from chat.models import Prompt, User
-from chat.prompts.content import PromptContent, command_of
-from chat.prompts.library import MAX_PROMPTS
 
 from .own_format import PROMPT_FORMAT, PROMPT_FORMAT_VERSION, written
 from .problems import PromptProblem

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import msgspec
 
-from chat.attachments.confinement import ChildLimits, Crashed, stream_confined
+from chat.files.confinement import ChildLimits, Crashed, stream_confined
 from chat.rendering.links import is_web_address
 
 from . import uploads

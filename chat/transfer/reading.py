@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models.functions import Length
 
-from chat.batching import batches_by_size
+from chat.db.batches import batches_by_size
 from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk
 from chat.models.message import MAX_BRANCH_DEPTH
 

@@ -9,9 +9,9 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.attachments.problems import StorageUnavailable
-from chat.attachments.receiving import UPLOAD_ERRORS, disk_errors, empty_file
 from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.files.problems import StorageUnavailable
+from chat.files.receiving import UPLOAD_ERRORS, disk_errors, empty_file
 from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.wire.text import sanitize
 

@@ -11,9 +11,9 @@ from typing import IO
 from django.conf import settings
 from django.db import Error
 
-from chat.attachments.confinement import Crashed, Expired, TooMuchOutput
-from chat.attachments.problems import ConversionUnavailable, StorageUnavailable, UnconfinedFiles
-from chat.model_catalog import catalog
+from chat.catalog import catalog
+from chat.files.confinement import Crashed, Expired, TooMuchOutput
+from chat.files.problems import ConversionUnavailable, StorageUnavailable, UnconfinedFiles
 from chat.models import ImportJob
 
 from . import assistants, prompts, uploads

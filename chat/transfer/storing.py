@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chat.arrangement.changes import MAX_PINNED_CONVERSATIONS
-from chat.arrangement.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
-from chat.batching import batches_by_size
-from chat.db import short_transaction
+from chat.conversations.arrangement.changes import MAX_PINNED_CONVERSATIONS
+from chat.conversations.arrangement.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
+from chat.db.batches import batches_by_size
+from chat.db.executor import short_transaction
 from chat.models import (
     Attachment,
     Citation,

@@ -8,13 +8,13 @@ from contextlib import suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from chat.background import FailureLog
-from chat.db import DatabaseExecutor
+from chat.db.background import FailureLog
+from chat.db.executor import DatabaseExecutor
 
 from .jobs import Stop, claim, tidy
 
 if TYPE_CHECKING:
-    from chat.attachments.extraction import Extracted, NeedsConversion
+    from chat.files.extraction import Extracted, NeedsConversion
 
     from .attachments import ConvertDocument
 

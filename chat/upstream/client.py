@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from chat import tracing
+from chat.telemetry import tracing
 from chat.upstream.providers import ai_gateway
 from chat.upstream.providers.ai_gateway import Gateway
 from chat.upstream.providers.ai_search import SEARCH_SENTENCES, search_request
@@ -36,7 +36,7 @@ from .providers import embeddings, markdown_conversion, model_search
 from .timeouts import Timeouts
 
 if TYPE_CHECKING:
-    from chat.tracing.spans import ModelSpan
+    from chat.telemetry.tracing.spans import ModelSpan
 
 __all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 

@@ -26,7 +26,7 @@ from .provider import Provider
 from .timeouts import Deadline, Timeouts
 
 if TYPE_CHECKING:
-    from chat.tracing.spans import ModelSpan
+    from chat.telemetry.tracing.spans import ModelSpan
 
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
 NO_SENTENCES: Mapping[ErrorKind, str] = {}

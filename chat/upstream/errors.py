@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from chat.redaction import redact
+from chat.telemetry.redaction import redact
 
 from . import error_bodies
 from .error_bodies import Entry

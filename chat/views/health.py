@@ -3,10 +3,10 @@
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
-from chat.db_errors import OUTAGE_RETRY_SECONDS
+from chat.db.errors import OUTAGE_RETRY_SECONDS
 from chat.engine.engine import get_engine
 
-from . import access
+from .requests import access
 
 
 @access.require_methods("GET", "HEAD")

@@ -4,9 +4,9 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from chat.metrics import exposition
+from chat.telemetry.metrics import exposition
 
-from . import access
+from .requests import access
 
 
 @access.require_methods("GET", "HEAD")

@@ -9,26 +9,21 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from chat.accounts.timezones import timezone_of
+from chat.conversations.turns import deletion
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
 from chat.sharing import links
-from chat.timezones import timezone_of
-from chat.turns import deletion
 from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
 
-from . import (
-    access,
-    assistant_context,
-    file_types,
-    message_times,
-    model_groups,
-    outcome,
-    parameter_form,
-    start_page,
-)
-from .conversation_list import Listing
-from .conversation_state import NEXT, context_start
-from .thread import Thread
+from .conversations import message_times, outcome, start_page
+from .conversations.conversation_list import Listing
+from .conversations.conversation_state import NEXT, context_start
+from .conversations.thread import Thread
+from .files import file_types
+from .library import assistant_context
+from .models import model_groups
+from .requests import access, parameter_form
 
 
 class ThreadContext(TypedDict):

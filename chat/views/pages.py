@@ -7,16 +7,18 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
+from chat.accounts.timezones import timezone_of
+from chat.db.executor import run_in_db
 from chat.exceptions import BadRequest, NotFound, RequestError
 from chat.models import AssistantVersion, Conversation
 from chat.models.conversation import ConversationState
-from chat.timezones import timezone_of
 
-from . import access, assistant_context, conversation_list, thread
-from .chat_page import ChatPage, require_room
-from .errors import is_part
+from .conversations import conversation_list, thread
+from .conversations.chat_page import ChatPage, require_room
+from .library import assistant_context
 from .page_context import RequestContext, first_model, page_context, thread_context
+from .requests import access
+from .requests.errors import is_part
 
 
 @access.require_methods("GET", "HEAD", page=True)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from chatsite.proxies import forwarded_for, without_port
+from chat.accounts.proxies import forwarded_for, without_port
 
 PROBES = ("/healthz", "/readyz")  # logged at DEBUG: monitoring asks for them every few seconds
 

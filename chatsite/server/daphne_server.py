@@ -26,8 +26,8 @@ from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
-from chat import request_id, tracing
 from chat.event_stream import TAKE_OVER, FrameSource
+from chat.telemetry import request_id, tracing
 from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.asgi_handler import UPLOAD
 from chatsite.server.deadline_channel import DeadlineChannel

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from chat.api.auth import secret_of
-from chat.attachments import receiving
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
+from chat.files import receiving
 from chat.limits import MAX_BODY_BYTES, MEBIBYTE
 from chat.models import ApiKey
 from chat.transfer import uploads

@@ -20,15 +20,15 @@ from daphne.http_protocol import WebRequest
 from django.conf import settings
 from django.db.utils import Error
 
-from chat import request_id
 from chat.limits import MAX_BODY_BYTES
+from chat.telemetry import request_id
 from chatsite.server import large_bodies
 from chatsite.server.access_log import AccessEntry
 from chatsite.server.early_errors import error_body
 from chatsite.server.request_span import begin_span
 
 if TYPE_CHECKING:
-    from chat.tracing.spans import RequestSpan
+    from chat.telemetry.tracing.spans import RequestSpan
 
 MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES  # of a refused body, which are still read
 DISCARDED_FACTOR = 3  # of a refused upload: this many times what is allowed

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from chat import tracing
+from chat.telemetry import tracing
 
 if TYPE_CHECKING:
-    from chat.tracing.spans import RequestSpan
+    from chat.telemetry.tracing.spans import RequestSpan
 
 UNTRACED = (b"/healthz", b"/readyz", b"/metrics", b"/static/")  # many, and of interest to nobody
 

@@ -178,7 +178,7 @@ class PoolSupervisor:
 
 
 def log_entry(log_format: str, message: str, level: str) -> str:
-    """Return a message as `chatsite.log_format` writes it, which needs Django."""
+    """Return a message as `chat.telemetry.log_format` writes it, which needs Django."""
     now = datetime.now(UTC)
     if log_format == "json":
         time = now.isoformat(timespec="milliseconds")

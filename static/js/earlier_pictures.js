@@ -14,7 +14,7 @@ export async function explain(page, model) {
 }
 
 /**
- * @param {Record<string, {name: string, sees: boolean}>} models  by id: see chat/views/attachment_parts.py
+ * @param {Record<string, {name: string, sees: boolean}>} models  by id: see chat/views/files/attachment_parts.py
  * @param {string} id  of the chosen one
  * @param {boolean} isSaid  the tray says it already of its own pictures, which cannot be sent
  * @returns {string} the name of a model that cannot see; '' if there is nothing to say

@@ -495,7 +495,7 @@ export class Turn {
   }
 }
 
-/** Return whether a question is folded. chat/views/thread.py does the same: a line counts as 50 characters more. */
+/** Return whether a question is folded. chat/views/conversations/thread.py does the same: a line counts as 50 characters more. */
 export function isLongQuestion(text) {
   return text.length + 50 * text.split('\n').length > 2_500;
 }

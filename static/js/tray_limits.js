@@ -7,7 +7,7 @@ const MILLION = 1_000_000;
 /** The limits of the chosen model for the attachments in a tray, and their cost. */
 export class TrayLimits {
   #words;
-  #models; // by id: see chat/views/attachment_parts.py
+  #models; // by id: see chat/views/files/attachment_parts.py
 
   /** @param {HTMLElement} words  see attachment_parts.js */
   constructor(words) {

@@ -111,7 +111,7 @@ class TestALook:
         seed.talk("bob", "Boats of bob")
         reviewer.get(f"{LIST}?q=boats")
         assert ConversationAccess.objects.count() == 4
-        monkeypatch.setattr("chat.admin.access_log.REPEATED_WITHIN", timedelta(0))
+        monkeypatch.setattr("chat.accounts.access_log.REPEATED_WITHIN", timedelta(0))
         reviewer.get(f"{LIST}?q=boats")
         assert ConversationAccess.objects.count() == 5
 

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 
 from chat.models import Conversation, User
-from chatsite.log_format import LineFormatter, RefusalFilter
+from chat.telemetry.log_format import LineFormatter, RefusalFilter
 from tests.admin import seed
 from tests.support.invites import issue_invite
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
-from chat.model_catalog import catalog
+from chat.catalog import catalog
 from chat.models import CatalogState, SiteModel, User
 from chat.upstream.catalog import Catalog
 from tests.admin.people import as_

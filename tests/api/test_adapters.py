@@ -6,10 +6,10 @@ import pytest
 from django.test import AsyncClient
 
 from chat.api.model_names import with_adapter
-from chat.db import run_in_db
+from chat.catalog.catalog import current
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.exceptions import BadRequest
-from chat.model_catalog.catalog import current
 from chat.models import ApiKey, User
 from chat.upstream import catalog
 from chat.upstream.catalog import Catalog, LlmModel

@@ -14,7 +14,7 @@ from chat.upstream import history
 from chat.upstream import pictures as upstream_pictures
 from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
-from tests.attachments import pictures
+from tests.files import pictures
 
 HOSTED = LlmModel("@cf/a/b", "B", 8_000, vision=True, reasoning=True)
 GATEWAY = LlmModel("anthropic/claude", "G", 8_000, vision=True, host=Provider.GATEWAY)

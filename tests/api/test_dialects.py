@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import path
 
-from chat.views import errors
+from chat.views.requests import errors
 from chatsite import urls
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}

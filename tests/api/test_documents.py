@@ -8,11 +8,11 @@ import pytest
 
 from chat.api import document_parts
 from chat.api.document_parts import SentDocument, texts_of
-from chat.attachments.problems import TooManyAtOnce
+from chat.files.problems import TooManyAtOnce
 from chat.upstream.client import Client
 from tests.api.client import CHAT, MODEL, RUN, Program
-from tests.attachments import documents, pictures
 from tests.fake_cloudflare.server import Fake
+from tests.files import documents, pictures
 from tests.support.lazy_imports import later
 from tests.support.server import Server
 

@@ -11,7 +11,7 @@ from django.test import AsyncClient
 
 from chat.api import calls as call_preparation
 from chat.api import openai
-from chat.db import REQUEST_THREADS, run_in_db
+from chat.db.executor import REQUEST_THREADS, run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
 from chat.models import ApiKey, Call, User

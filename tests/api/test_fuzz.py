@@ -11,7 +11,7 @@ from http.cookies import SimpleCookie
 import pytest
 from django.test import AsyncClient
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Conversation, Message, Run, User
 from tests.api.fuzz import Call, call

@@ -7,7 +7,7 @@ import pytest
 from django.test import AsyncClient, override_settings
 
 from chat.api.gateway_options import GATEWAY_OPTIONS
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Call, User
 from tests.api.client import CHAT, MODEL, RUN, question

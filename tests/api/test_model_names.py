@@ -4,7 +4,7 @@ import pytest
 
 from chat.api.errors import ModelNotFound
 from chat.api.model_names import resolve_model
-from chat.model_catalog import catalog
+from chat.catalog import catalog
 from chat.upstream.catalog import LlmModel
 
 LOCAL = LlmModel("local/small", "Small", 2_048, local=True)

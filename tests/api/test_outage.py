@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError
 from django.test import AsyncClient
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
 from chat.models import ApiKey, Call, User
@@ -40,7 +40,7 @@ async def test_an_outage_is_logged_once_and_the_outcome_is_stored(
 
     monkeypatch.setattr(api_calls, "save_call", save_later)
     monkeypatch.setattr(api_calls, "STORE_RETRY_SECONDS", 0.01)
-    with caplog.at_level(logging.INFO, "chat.background"):
+    with caplog.at_level(logging.INFO, "chat.db.background"):
         response = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)
         assert response.status_code == 200
         await becomes(lambda: attempts == 9)

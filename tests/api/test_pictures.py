@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from tests.api.client import CHAT, RUN, Program
-from tests.attachments import pictures
 from tests.fake_cloudflare.server import Fake
+from tests.files import pictures
 from tests.support.server import Server
 
 SEEING = "@cf/google/gemma-4-26b-a4b-it"

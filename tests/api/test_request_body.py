@@ -16,7 +16,7 @@ from chat.upstream import history
 from chat.upstream.catalog import LlmModel
 from chat.upstream.pictures import PromptPicture
 from chat.upstream.provider import Provider
-from tests.attachments import pictures
+from tests.files import pictures
 
 HOSTED = LlmModel("@cf/a/b", "B", 8_000, vision=True)
 GATEWAY = LlmModel("openai/gpt-5", "G", 8_000, vision=True, host=Provider.GATEWAY)

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from django.test import AsyncClient, override_settings
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.api.client import CHAT, RUN

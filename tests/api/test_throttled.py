@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from chat.db import run_in_db
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, User
 from chat.upstream.routing.rate_limiter import RateLimiter

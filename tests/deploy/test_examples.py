@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import resolve
 from twisted.web.http import HTTPFactory
 
-from chat.attachments.receiving import body_limit
 from chat.engine.engine import PING_SECONDS
+from chat.files.receiving import body_limit
 from chat.transfer.uploads import IMPORT_PATH
 from chat.upstream.timeouts import Timeouts
 from chatsite.env import SETTING_NAMES

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from chatsite.server.limited_request import TOO_LONG
-from tests.attachments import pictures
 from tests.conftest import missing
 from tests.deploy.fronts import FRONTS, HOST, Front
 from tests.fake_cloudflare.server import Fake
+from tests.files import pictures
 from tests.support.databases import Database, Template
 from tests.support.module_server import database, fake  # noqa: F401
 from tests.support.people import CSRF, PASSWORD, SESSIONS

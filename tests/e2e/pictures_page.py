@@ -4,9 +4,9 @@ from typing import Self
 
 from playwright.sync_api import Page, expect
 
-from tests.attachments import pictures
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.file_events import fire
+from tests.files import pictures
 from tests.support.server import Server
 
 SEEING, BLIND = "Gemma 4 26B A4B", "GLM 4.7 Flash"

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from chatsite.sessions import session_digest
+from chat.accounts.sessions import session_digest
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 

@@ -4,10 +4,10 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.attachments import documents, pictures
 from tests.e2e import axe
 from tests.e2e.chat_page import ChatPage, Window
 from tests.fake_cloudflare.server import Fake
+from tests.files import documents, pictures
 from tests.support.server import Server
 
 QUESTION = "fake: words tokens=3 delay=0"

@@ -6,7 +6,7 @@ import pytest
 from django.test import RequestFactory
 from playwright.sync_api import Page, expect
 
-from chat.views.errors import refuse
+from chat.views.requests.errors import refuse
 from tests.admin.seed_cli import plant
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question

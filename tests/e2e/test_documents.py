@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from tests.attachments import documents, pictures
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.file_events import fire
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
 from tests.fake_cloudflare.server import Fake
+from tests.files import documents, pictures
 from tests.support.server import Server
 from tests.support.waiting import until
 

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.attachments import pictures
 from tests.e2e.axe import findings
 from tests.e2e.chat_page import Window
 from tests.e2e.pictures_page import PHOTO, Pictures
+from tests.files import pictures
 from tests.support.server import Server
 
 SHOT = {"name": "shot.png", "mimeType": "image/png", "buffer": pictures.png(600, 2_000, (20, 120, 200))}

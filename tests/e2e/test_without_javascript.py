@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.attachments import pictures
 from tests.e2e.chat_page import ChatPage, Window, account_item, question, text_of, words
 from tests.e2e.seed import numbered, talk
 from tests.e2e.sessions import end_sessions_of
 from tests.e2e.sidebar_page import conversations
 from tests.e2e.stored import count_questions
 from tests.e2e.without_javascript import ask, sent
+from tests.files import pictures
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 

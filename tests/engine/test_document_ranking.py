@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from chat.attachments import deletion
-from chat.db import run_in_db
-from chat.documents import best_passages, embeddings
-from chat.documents.best_passages import Ranked, RankingNeeded, RankingRequest
+from chat.db.executor import run_in_db
 from chat.engine import document_ranking
 from chat.engine.document_ranking import DocumentRanking
+from chat.files import deletion
+from chat.files.passages import best_passages, embeddings
+from chat.files.passages.best_passages import Ranked, RankingNeeded, RankingRequest
 from chat.models import Attachment, AttachmentFile, PassageVectors, User
 from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Account, Client
 from chat.upstream.provider import Provider
 from chat.upstream.providers.embeddings import MAX_TEXTS
-from tests.documents.stored import document
 from tests.fake_cloudflare.embeddings import BROKEN, BUSY
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
+from tests.passages.stored import document
 from tests.support.db_threads import close_connections
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

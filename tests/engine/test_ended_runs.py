@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import pytest_asyncio
 
-from chat.db import run_in_db
+from chat.conversations.turns.commands import SendMessage
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.streaming.html_feed import HtmlFeed
 from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer
 from chat.models import Run, User
-from chat.turns.commands import SendMessage
 from chat.wire.position import Position
 from tests.engine.in_process import running_engine
 from tests.fake_cloudflare.server import Fake

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from chat.db import run_in_db
+from chat.conversations.turns.commands import SendMessage
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.outcome import EMPTY_TEXT, FILTERED_TEXT
 from chat.models import Message, Run, User
-from chat.turns.commands import SendMessage
 from chat.upstream.errors import ERROR_SENTENCES, SENTENCES_OF_CODES, ErrorKind
 from tests.fake_cloudflare.server import Fake
 from tests.support.waiting import becomes

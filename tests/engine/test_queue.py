@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from chat.db import run_in_db
+from chat.conversations.turns.commands import SendMessage
+from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import supervisor
 from chat.engine.streaming.feed import PlainFeed
 from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import Run, User
-from chat.turns.commands import SendMessage
 from chat.wire import sse
 from chat.wire.position import Position
 from tests.engine.in_process import running_engine

@@ -118,7 +118,7 @@ async def test_a_slow_database_keeps_its_pace_and_a_small_journal(database: Data
 async def test_an_outage_is_logged_once_and_so_is_its_end(
     database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "chat.background")
+    caplog.set_level(logging.INFO, "chat.db.background")
     site = Site(tmp_path)
     active_run = site.active_run()
     database.is_away = True

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.attachments import documents
 from tests.engines.chat_page import ChatPage, question
+from tests.files import documents
 
 SENT = "document.querySelector('.question .documents a')?.textContent.includes('report.pdf')"
 TEXT = "document.querySelector('#page-2')?.textContent.includes('Porto spent 900 euros.')"

@@ -3,8 +3,8 @@
 import base64
 from pathlib import Path
 
-from tests.attachments import pictures
 from tests.engines.chat_page import ChatPage
+from tests.files import pictures
 
 SEEING = "Gemma 4 26B A4B"
 # A WebDriver has no way to the clipboard: the page gets the event that a paste would send it.

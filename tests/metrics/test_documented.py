@@ -9,7 +9,7 @@ import yaml
 from prometheus_client import Counter, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 
-from chat.metrics import definitions
+from chat.telemetry.metrics import definitions
 from tests.support.databases import ROOT
 
 DEPLOY = ROOT / "deploy"

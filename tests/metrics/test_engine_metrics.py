@@ -7,8 +7,8 @@ from prometheus_client import generate_latest
 
 from chat.engine.metrics import EngineMetrics
 from chat.engine.outcome import RunOutcome
-from chat.metrics import definitions
 from chat.models import Call
+from chat.telemetry.metrics import definitions
 from chat.upstream.errors import ErrorKind
 from chat.upstream.routing.circuit_breaker import FAILURE_THRESHOLD, NOBODY
 from chat.wire.usage import Usage

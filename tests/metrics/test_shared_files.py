@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from prometheus_client.mmap_dict import MmapedDict, mmap_key
 
-from chat.metrics import shared_files
+from chat.telemetry.metrics import shared_files
 
 KEY = mmap_key("chat_x", "chat_x_total", [], [], "")
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from chat.move import copying, state, verification
-from chat.move.checks import require_empty
-from chat.move.errors import MoveError
-from chat.move.sqlite import SqliteDatabase
-from chat.move.state import MoveState
-from chat.move.tables import Table, moved_tables
+from chat.backup.move import copying, state, verification
+from chat.backup.move.checks import require_empty
+from chat.backup.move.errors import MoveError
+from chat.backup.move.sqlite import SqliteDatabase
+from chat.backup.move.state import MoveState
+from chat.backup.move.tables import Table, moved_tables
 from tests.support.databases import Database
 
 

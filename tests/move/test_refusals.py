@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from chat.move import checks
-from chat.move.errors import MoveError
-from chat.move.sqlite import SqliteDatabase
-from chat.move.tables import moved_tables
+from chat.backup.move import checks
+from chat.backup.move.errors import MoveError
+from chat.backup.move.sqlite import SqliteDatabase
+from chat.backup.move.tables import moved_tables
 from chat.ownership.process_lock import ProcessLock
 from tests.move.site import new_database
 from tests.support.databases import Database, Template, clean_environment

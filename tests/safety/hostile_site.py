@@ -6,8 +6,8 @@ from itertools import cycle
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from tests.attachments import pictures
 from tests.fake_cloudflare import ai_search
+from tests.files import pictures
 from tests.safety.payloads import ADDRESSES, LEAKS, SCRIPTS, aimed
 from tests.support.databases import Database
 from tests.support.server import Person, Server

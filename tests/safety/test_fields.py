@@ -9,10 +9,10 @@ import pyromark
 import pytest
 from playwright.sync_api import expect
 
-from tests.attachments import pictures
 from tests.e2e.chat_page import ChatPage
 from tests.fake_cloudflare import ai_search
 from tests.fake_cloudflare.server import Fake
+from tests.files import pictures
 from tests.safety.browser_watch import Watch
 from tests.safety.hostile_site import KNOWLEDGE, QUESTION, HostileSite, Vectors, build
 from tests.safety.spy import Spy

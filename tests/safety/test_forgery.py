@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chat.views.errors import NO_CSRF
+from chat.views.requests.errors import NO_CSRF
 from tests.support.databases import Database
 from tests.support.people import CSRF, SESSIONS
 from tests.support.server import Server

@@ -13,12 +13,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.catalog.catalog import CurrentCatalog
+from chat.conversations.titles.store import TitleClaim, rename, save_title
+from chat.conversations.turns.call_transcript import CallTranscript
+from chat.conversations.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage
+from chat.conversations.turns.store import TurnStore
 from chat.engine.generation.active_run import ActiveRun
 from chat.engine.generation.batch_store import save_batch
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.exceptions import RequestError
-from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import Conversation, Message, Run, SearchBuild, SearchDocument, TitleRequest, User, Worker
 from chat.ownership import recovery
 from chat.ownership.protocol import Batch, Lease, Texts
@@ -26,10 +30,6 @@ from chat.retention.batches import delete_keys
 from chat.retention.conversations import delete_conversations
 from chat.search import build, index
 from chat.search.verify import Differences, verify
-from chat.titles.store import TitleClaim, rename, save_title
-from chat.turns.call_transcript import CallTranscript
-from chat.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage
-from chat.turns.store import TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.wire.frames import Delta

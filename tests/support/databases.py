@@ -15,7 +15,7 @@ from typing import Any
 
 import psycopg
 
-from chatsite.locks import exclusive
+from chat.db.locks import exclusive
 from tests.support.people import SCRIPT
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ import threading
 
 from django.db import connections
 
-from chat.db import REQUEST_THREADS, run_in_db
-from chat.requester import requester
+from chat.db.executor import REQUEST_THREADS, run_in_db
+from chat.db.requester import requester
 
 PATIENCE = 60.0  # seconds
 

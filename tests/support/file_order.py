@@ -43,8 +43,8 @@ LONG = {  # files that take much longer than that, because they start things wit
     "tests/test_readme.py": 15.0,
     "tests/engine/test_writer.py": 15.0,
     "tests/test_tools.py": 15.0,
-    "tests/attachments/test_hostile_documents.py": 15.0,
-    "tests/attachments/test_readers.py": 15.0,
+    "tests/files/test_hostile_documents.py": 15.0,
+    "tests/files/test_readers.py": 15.0,
     "tests/views/test_identifiers.py": 15.0,
     "tests/upgrade/test_older_version.py": 15.0,
 }

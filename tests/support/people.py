@@ -16,7 +16,7 @@ from django.contrib.sessions.models import Session
 from django.conf import settings
 from django.utils import timezone
 from chat.models import User
-from chatsite.sessions import session_digest
+from chat.accounts.sessions import session_digest
 password = PBKDF2PasswordHasher().encode({PASSWORD!r}, "salt", 1)
 for name, key in {SESSIONS!r}.items():
     user = User.objects.create(username=name, email=name + "@example.org", password=password,

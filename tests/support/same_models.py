@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chat.model_catalog import catalog
+from chat.catalog import catalog
 
 
 @pytest.fixture(autouse=True)

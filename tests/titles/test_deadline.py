@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from chat.db import run_in_db
+from chat.conversations.turns.commands import SendMessage
+from chat.db.executor import run_in_db
 from chat.engine import titles
 from chat.engine.engine import Engine
 from chat.models import Conversation, TitleRequest, User
-from chat.turns.commands import SendMessage
 from tests.engine.in_process import running_engine
 from tests.fake_cloudflare.server import Fake
 from tests.support.waiting import PATIENCE

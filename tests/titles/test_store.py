@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from chat.conversations.titles.store import EXCERPT_CHARS, TitleClaim, claim_title, save_title
 from chat.engine.outcome import RunOutcome
 from chat.models import Conversation, TitleRequest
-from chat.titles.store import EXCERPT_CHARS, TitleClaim, claim_title, save_title
 from tests.admin import seed
 from tests.support.concurrency import at_once
 

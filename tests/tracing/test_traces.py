@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.tracing import start
+from chat.telemetry.tracing import start
 from tests.conftest import missing
 from tests.fake_cloudflare.server import Fake
 from tests.support.manage import run_manage
@@ -56,7 +56,7 @@ def test_a_reply_is_a_span_in_the_trace_of_its_request(
         "http.route": "/c/",
         "http.response.status_code": 200,
         "url.scheme": "http",
-        "chat.request_id": stream.response.headers["X-Request-ID"],
+        "chat.telemetry.request_id": stream.response.headers["X-Request-ID"],
     }
     usage = stream.done["usage"]
     assert reply.attributes == {

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from concurrent.futures import Future
 from typing import Any
 
+from chat.accounts.timezones import UTC
 from chat.models import Conversation, User
-from chat.timezones import UTC
 from chat.transfer.archive import archive_pieces
 from chat.transfer.json_export import json_pieces
 from chat.transfer.markdown_export import markdown_pieces

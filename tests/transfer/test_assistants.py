@@ -12,17 +12,17 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings as site
 
-from chat.assistants import library, publication
-from chat.assistants.content import AssistantContent, content_of
-from chat.attachments import files, uploads
-from chat.attachments.decoding import EncodedPicture
-from chat.attachments.extraction import extract
+from chat.accounts.timezones import UTC
+from chat.files import files, uploads
+from chat.files.decoding import EncodedPicture
+from chat.files.extraction import extract
+from chat.library.assistants import library, publication
+from chat.library.assistants.content import AssistantContent, content_of
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
-from chat.timezones import UTC
 from chat.transfer import assistants as transferred
 from chat.transfer.assistants import version_of
 from chat.transfer.html_export import html_pieces
-from tests.attachments import pictures
+from tests.files import pictures
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported, uploaded, work
 

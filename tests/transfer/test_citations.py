@@ -8,9 +8,9 @@ import jsonschema_rs
 import pytest
 from asgiref.sync import async_to_sync
 
+from chat.accounts.timezones import UTC
 from chat.models import Citation, Conversation, ImportJob, Message, User
 from chat.rendering.definitions import PARSER
-from chat.timezones import UTC
 from chat.transfer import document
 from chat.transfer.html_export import html_pieces
 from tests.transfer.exported import as_json, as_markdown

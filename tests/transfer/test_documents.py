@@ -11,9 +11,10 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from chat.attachments import confinement, files, reading, uploads
-from chat.attachments.extraction import Extracted, NeedsConversion, extract
-from chat.attachments.problems import ConversionUnavailable
+from chat.accounts.timezones import UTC
+from chat.files import confinement, files, reading, uploads
+from chat.files.extraction import Extracted, NeedsConversion, extract
+from chat.files.problems import ConversionUnavailable
 from chat.models import (
     Attachment,
     AttachmentFile,
@@ -25,12 +26,11 @@ from chat.models import (
     User,
 )
 from chat.models.import_job import ABANDONED_AFTER
-from chat.timezones import UTC
 from chat.transfer import attachments as transfer_attachments
 from chat.transfer import jobs, reader
 from chat.transfer.html_export import html_pieces
-from tests.attachments import documents, pictures
-from tests.documents.stored import document
+from tests.files import documents, pictures
+from tests.passages.stored import document
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported, start, uploaded, work, zipped
 

@@ -12,10 +12,10 @@ import jsonschema_rs
 import pytest
 from django.utils import timezone
 
-from chat.assistants import library
-from chat.assistants.content import AssistantContent
+from chat.accounts.timezones import UTC
+from chat.library.assistants import library
+from chat.library.assistants.content import AssistantContent
 from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, Tag, User
-from chat.timezones import UTC
 from chat.transfer import document
 from chat.transfer.archive import archive_pieces
 from chat.transfer.stylesheet import style_sheet

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chat.models import Attachment, Conversation, ImportJob, User
-from tests.attachments import pictures
+from tests.files import pictures
 from tests.transfer import samples
 from tests.transfer.exported import as_json
 from tests.transfer.importing import imported

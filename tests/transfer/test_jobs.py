@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import pytest
 from django.utils import timezone
 
-from chat.attachments.confinement import Crashed, Expired, TooMuchOutput
-from chat.attachments.problems import UnconfinedFiles
+from chat.files.confinement import Crashed, Expired, TooMuchOutput
+from chat.files.problems import UnconfinedFiles
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.verify import verify

@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 import pytest
 from asgiref.sync import async_to_sync
 
-from chat.attachments import files, uploads
-from chat.attachments.decoding import EncodedPicture, decode
-from chat.attachments.problems import StorageUnavailable
+from chat.accounts.timezones import UTC
+from chat.files import files, uploads
+from chat.files.decoding import EncodedPicture, decode
+from chat.files.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, ImportJob, Message, User
-from chat.timezones import UTC
 from chat.transfer import archived_files
 from chat.transfer.html_export import html_pieces
-from tests.attachments import pictures
+from tests.files import pictures
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported, start, uploaded, work
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chat.attachments.confinement import Crashed
+from chat.files.confinement import Crashed
 from chat.limits import MAX_MODEL_CHARS
 from chat.transfer import reader
 from chat.transfer.problems import FileProblem

@@ -10,7 +10,7 @@ from django.db.models import F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat.model_catalog import catalog
+from chat.catalog import catalog
 from chat.models import Conversation, Feedback, Message, Run, Tag, User
 from chat.search.query import parse
 from chat.search.results import search

@@ -9,8 +9,8 @@ from typing import IO, NoReturn
 import pytest
 from django.db import OperationalError
 
-from chat.attachments.extraction import NeedsConversion
-from chat.db import DatabaseExecutor
+from chat.db.executor import DatabaseExecutor
+from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
 from chat.transfer import jobs, step, worker
 from tests.support.waiting import becomes
@@ -35,7 +35,7 @@ async def test_an_outage_of_the_database_is_logged_once(
             raise OperationalError("away")
         return False
 
-    caplog.set_level(logging.INFO, "chat.background")
+    caplog.set_level(logging.INFO, "chat.db.background")
     monkeypatch.setattr(worker, "_work", search)
     monkeypatch.setattr(worker, "MOST_BYTES", [None])
     monkeypatch.setattr(worker, "tidy", lambda: None)
@@ -44,7 +44,7 @@ async def test_an_outage_of_the_database_is_logged_once(
     await becomes(lambda: searches >= 6)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    logged = [record.message for record in caplog.records if record.name == "chat.background"]
+    logged = [record.message for record in caplog.records if record.name == "chat.db.background"]
     assert logged == ["import failed: OperationalError", "import works again after 3 failures"]
 
 

@@ -1,7 +1,7 @@
 """API calls recorded as conversations."""
 
+from chat.conversations.turns.call_transcript import CallTranscript
 from chat.models import User
-from chat.turns.call_transcript import CallTranscript
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from chat.conversations.turns import branch, prompt
 from chat.exceptions import PayloadTooLarge
 from chat.models import Message
-from chat.turns import branch, prompt
 from chat.upstream import token_budget
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest

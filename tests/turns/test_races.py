@@ -10,19 +10,25 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chat import db
+from chat.catalog.catalog import CurrentCatalog
+from chat.conversations.turns import deletion
+from chat.conversations.turns.commands import (
+    Command,
+    ContinueReply,
+    EditMessage,
+    RegenerateReply,
+    SendMessage,
+)
+from chat.conversations.turns.planner import Plan, Planner
+from chat.conversations.turns.store import StoredTurn, TurnStore
+from chat.db import executor as db
 from chat.exceptions import Conflict, ConversationBusy, NotFound, RequestError
-from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import Conversation, Message, Run, User, Worker
 from chat.ownership import recovery
 from chat.ownership.protocol import Lease, Texts
 from chat.transfer import merging
 from chat.transfer.records import ImportedConversation, ImportedMessage
 from chat.transfer.storing import ids_of
-from chat.turns import deletion
-from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
-from chat.turns.planner import Plan, Planner
-from chat.turns.store import StoredTurn, TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
 from tests.support.concurrency import at_once
 from tests.support.message_trees import Tree, conversation, run

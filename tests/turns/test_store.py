@@ -7,13 +7,19 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from chat.model_catalog.catalog import CurrentCatalog
+from chat.catalog.catalog import CurrentCatalog
+from chat.conversations.turns.branch import MAX_PROMPT_MESSAGES
+from chat.conversations.turns.commands import (
+    Command,
+    ContinueReply,
+    EditMessage,
+    RegenerateReply,
+    SendMessage,
+)
+from chat.conversations.turns.planner import Plan, Planner
+from chat.conversations.turns.store import TurnStore
 from chat.models import Run, User, Worker
 from chat.ownership.protocol import Lease
-from chat.turns.branch import MAX_PROMPT_MESSAGES
-from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
-from chat.turns.planner import Plan, Planner
-from chat.turns.store import TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
 from tests.support.message_trees import Tree, conversation, run
 

@@ -7,7 +7,7 @@ from django.db import connection, models
 from django.db.migrations import AddIndex, Migration, RemoveIndex
 from django.db.migrations.state import ProjectState
 
-from chat.index_operations import AddIndexConcurrently
+from chat.db.index_operations import AddIndexConcurrently
 
 LABEL = "chat"
 
@@ -64,7 +64,7 @@ def _blocking(migration: Migration, before: ProjectState) -> Iterator[str]:
         if not isinstance(operation, AddIndex) or (LABEL, operation.model_name_lower) not in before.models:
             continue
         if not isinstance(operation, AddIndexConcurrently):
-            yield f"{operation.index.name} locks its table: use chat.index_operations.AddIndexConcurrently"
+            yield f"{operation.index.name} locks its table: use chat.db.index_operations.AddIndexConcurrently"
         elif migration.atomic:
             yield f"{operation.index.name} is built in a transaction: write `atomic = False`"
 

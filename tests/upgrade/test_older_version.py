@@ -9,7 +9,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-from chat.index_operations import AddIndexConcurrently
+from chat.db.index_operations import AddIndexConcurrently
 from tests.upgrade.next_release.migrations import tomorrow, tomorrow_indexes
 from tests.upgrade.old_models import create
 from tests.upgrade.schema_changes import LABEL, problems, tables
@@ -72,7 +72,7 @@ BREAKING = {
     "chat_run has the new constraint few": migrations.AddConstraint(
         "run", models.UniqueConstraint(fields=["model"], name="few")
     ),
-    "some locks its table: use chat.index_operations.AddIndexConcurrently": migrations.AddIndex(
+    "some locks its table: use chat.db.index_operations.AddIndexConcurrently": migrations.AddIndex(
         "run", models.Index(fields=["model"], name="some")
     ),
 }

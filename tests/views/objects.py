@@ -7,8 +7,8 @@ from typing import Any
 
 from django.urls import URLResolver, get_resolver
 
-from tests.attachments import pictures
 from tests.fake_cloudflare.text_scenarios import says_line
+from tests.files import pictures
 from tests.support.people import PASSWORD
 from tests.support.server import Person
 from tests.views.rights import NOBODYS, Row

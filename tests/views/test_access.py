@@ -12,9 +12,9 @@ from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from chat import backends, hashers
+from chat.accounts import backends, hashers
+from chat.accounts.sessions import session_digest
 from chat.models import User
-from chatsite.sessions import session_digest
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
 from tests.views.accounts import LOGIN, log_in
@@ -317,7 +317,7 @@ class TestTheThrottle:
         for hops in (0, 1, 1):
             settings.TRUSTED_PROXY = hops
             backends.client_address(rf.get("/", headers={"x-forwarded-for": "unknown"}))
-        assert [record.name for record in caplog.records] == ["chat.backends"]
+        assert [record.name for record in caplog.records] == ["chat.accounts.backends"]
 
     @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
     def test_probes_beside_the_proxy_are_normal(self, path: str, rf: Any, settings: Any, caplog: Any) -> None:

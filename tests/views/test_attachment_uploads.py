@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.attachments import documents, pictures
 from tests.fake_cloudflare.server import Fake
+from tests.files import documents, pictures
 from tests.support.databases import Database, Template
 from tests.support.people import CSRF
 from tests.support.server import Person, Server, Servers

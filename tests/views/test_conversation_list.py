@@ -11,11 +11,12 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.accounts.sessions import SessionStore
+from chat.accounts.timezones import timezone_of as zone_of
 from chat.message_rendering import render_page_sync
 from chat.models import Conversation, Message, Run, User, Worker
-from chat.timezones import timezone_of as zone_of
-from chat.views import conversation_list, pages, thread
-from chatsite.sessions import SessionStore
+from chat.views import pages
+from chat.views.conversations import conversation_list, thread
 from tests.support.server import Person, Server
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

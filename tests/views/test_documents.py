@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from chat.documents.pages import PageText
-from chat.documents.passages import split
-from tests.attachments import documents
+from chat.files.passages.pages import PageText
+from chat.files.passages.passages import split
 from tests.fake_cloudflare.server import Fake
+from tests.files import documents
 from tests.support.databases import Database
 from tests.support.server import Person
 from tests.support.waiting import until

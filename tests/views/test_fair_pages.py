@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 
 from chat.models import User
-from chat.views import chat_page, pages, thread
+from chat.views import pages
+from chat.views.conversations import chat_page, thread
 from tests.support.message_trees import Tree, conversation
 from tests.support.server import Server
 from tests.tools.bench import fairness

@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
 
-from chat.arrangement import tags
+from chat.accounts.sessions import SessionStore
+from chat.conversations.arrangement import tags
 from chat.models import Conversation, User
-from chat.views import conversation_list, conversation_pages
-from chatsite.sessions import SessionStore
+from chat.views.conversations import conversation_list, conversation_pages
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 MANY = 500

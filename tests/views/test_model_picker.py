@@ -12,8 +12,8 @@ from chat.models import User
 from chat.upstream import catalog
 from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
-from chat.views import model_groups, model_picker
-from chat.views.model_purposes import PURPOSES, purpose
+from chat.views.models import model_groups, model_picker
+from chat.views.models.model_purposes import PURPOSES, purpose
 from tests.support.db_threads import close_connections
 from tests.support.server import Person, Server
 

@@ -8,7 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
-from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
+from chat.conversations.turns.commands import (
+    Command,
+    ContinueReply,
+    EditMessage,
+    RegenerateReply,
+    SendMessage,
+)
 from tests.support.databases import Database
 from tests.support.people import CSRF
 from tests.support.server import Person

@@ -7,7 +7,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import Client
 
-from chat import backends
+from chat.accounts import backends
 from chat.models import ApiKey, User
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
@@ -31,7 +31,7 @@ def marked_database_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         finally:
             database_thread.busy = False
 
-    monkeypatch.setattr("chat.views.keys.run_in_db", lambda *args: sync_to_async(marked)(*args))
+    monkeypatch.setattr("chat.views.settings.keys.run_in_db", lambda *args: sync_to_async(marked)(*args))
 
 
 def signed_in() -> Client:

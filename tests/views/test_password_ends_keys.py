@@ -15,7 +15,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from chat.models import ApiKey, User
-from chat.views.password_confirmation import confirm
+from chat.views.accounts.password_confirmation import confirm
 from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -159,9 +159,9 @@ class TestMakingAKey:
     def in_this_thread(self, monkeypatch: Any) -> None:
         """Run the views' database work in this thread, which has the test's transaction."""
         monkeypatch.setattr(
-            "chat.views.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args)
+            "chat.views.settings.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args)
         )
-        monkeypatch.setattr("chat.views.keys.confirm_in_turn", sync_to_async(confirm))
+        monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", sync_to_async(confirm))
 
     @pytest.mark.parametrize(("password", "status"), [(PASSWORD, 303), ("wrong", 403), (PASSWORD + " ", 403)])
     def test_it_takes_the_password(self, alice: User, password: str, status: int) -> None:
@@ -200,6 +200,6 @@ class TestMakingAKey:
             User.objects.get().replace_password(NEW)
             return True
 
-        monkeypatch.setattr("chat.views.keys.confirm_in_turn", confirmed)
+        monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", confirmed)
         assert signed_in(alice).post(KEYS, WANTED | {"password": PASSWORD}).status_code == 302
         assert not ApiKey.objects.exists()

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from chat import backends
+from chat.accounts import backends
 from chat.models import User
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.attachments import pictures
 from tests.fake_cloudflare.server import Fake
+from tests.files import pictures
 from tests.support.concurrency import at_once
 from tests.support.server import Person, Server
 from tests.views.trees import ask_to_end, started

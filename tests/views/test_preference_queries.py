@@ -4,10 +4,10 @@ import pytest
 from django.test import RequestFactory
 from django.utils.functional import SimpleLazyObject
 
-from chat.backends import AccountBackend
+from chat.accounts.backends import AccountBackend
+from chat.accounts.sessions import SessionStore
 from chat.models import Preferences, User
-from chat.views.access import get_user
-from chatsite.sessions import SessionStore
+from chat.views.requests.access import get_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 

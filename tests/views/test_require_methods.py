@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.test import RequestFactory
 
 from chat.exceptions import NotAuthenticated
-from chat.views import access
+from chat.views.requests import access
 
 
 def call(view: access.AsyncView, method: str = "GET", **headers: str) -> HttpResponseBase:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatsite.sessions import session_digest
+from chat.accounts.sessions import session_digest
 from tests.support.databases import Database
 from tests.support.people import SESSIONS
 from tests.support.quick_calls import Response

@@ -7,7 +7,7 @@ from django.test import Client
 
 from chat.models import User
 from chat.models.setup import SetupLink
-from chat.views.accounts import setup_url
+from chat.views.accounts.accounts import setup_url
 from tests.support.concurrency import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from chat.views.shortcuts import SHORTCUTS
+from chat.views.conversations.shortcuts import SHORTCUTS
 
 SCRIPTS = Path(__file__).parents[2] / "static" / "js"
 LISTED = {"+".join(map(str, keys)) for row in SHORTCUTS for keys in row.keys}

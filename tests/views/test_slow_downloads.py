@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attachments import documents
+from tests.files import documents
 from tests.support.people import SESSIONS
 from tests.support.server import Server
 from tests.support.waiting import until

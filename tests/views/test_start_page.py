@@ -6,7 +6,7 @@ from django.test import RequestFactory, override_settings
 from chat.models import User
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
-from chat.views import start_page
+from chat.views.conversations import start_page
 from tests.support.server import Person, Server
 
 SMALL = LlmModel(BUNDLED_ID, "SmolLM2 135M", 8192, local=True)

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from tests.api.client import CHAT, Program
-from tests.attachments import pictures
 from tests.conftest import missing
 from tests.fake_cloudflare.server import Fake
+from tests.files import pictures
 from tests.support.fake_s3 import FakeS3, serving
 from tests.support.people import CSRF, PASSWORD
 from tests.support.server import Person, Server

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from chat.models import Feedback, Message, RunChunk
 from chat.models.run_chunk import REASONING, TEXT
-from chat.views import thread
+from chat.views.conversations import thread
 from tests.support.message_trees import Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

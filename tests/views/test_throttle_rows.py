@@ -9,7 +9,7 @@ from axes.models import AccessAttempt
 from django.test import Client
 
 from chat.models import User
-from chat.views.password_confirmation import confirm
+from chat.views.accounts.password_confirmation import confirm
 from tests.support.people import PASSWORD
 from tests.views.accounts import log_in
 
@@ -22,8 +22,10 @@ KEY = {"name": SENT, "run": "1", "list": "1"}
 @pytest.fixture(autouse=True)
 def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the views' database work in this thread, which has the test's transaction."""
-    monkeypatch.setattr("chat.views.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args))
-    monkeypatch.setattr("chat.views.keys.confirm_in_turn", sync_to_async(confirm))
+    monkeypatch.setattr(
+        "chat.views.settings.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args)
+    )
+    monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", sync_to_async(confirm))
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from chat.background import BackgroundTasks
-from chat.db import run_in_db
+from chat.accounts.sessions import session_digest
+from chat.db.background import BackgroundTasks
+from chat.db.executor import run_in_db
 from chat.engine.generation.api_calls import REVOKED, ApiCalls
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import ApiKey
-from chatsite.sessions import session_digest
 
 CHECK_INTERVAL_SECONDS = 4.0  # one check for all viewers together
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
-from chat.background import BackgroundTasks, FailureLog
+from chat.db.background import BackgroundTasks, FailureLog
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.streaming.run_state import RunState
 from chat.wire.position import Position

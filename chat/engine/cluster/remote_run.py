@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.db import Error
 
-from chat.background import FailureLog
-from chat.db import run_in_db
+from chat.db.background import FailureLog
+from chat.db.executor import run_in_db
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Message, Run, RunChunk

@@ -13,14 +13,14 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils import timezone
 
-from chat.background import BackgroundTasks, FailureLog
-from chat.db import REQUEST_THREADS, run_in_db
+from chat.conversations.turns.call_transcript import CallTranscript, save_call
+from chat.db.background import BackgroundTasks, FailureLog
+from chat.db.executor import REQUEST_THREADS, run_in_db
+from chat.db.fair_executor import ConcurrencyLimit
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, outcome_of_error
-from chat.fair_executor import ConcurrencyLimit
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Call
 from chat.models.model_request import OutcomeColumns
-from chat.turns.call_transcript import CallTranscript, save_call
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError

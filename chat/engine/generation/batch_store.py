@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from chat.db import is_connection_error, write_lock
+from chat.db.executor import is_connection_error, write_lock
 from chat.engine.outcome import RunOutcome
 from chat.models import Citation, Run, RunChunk
 from chat.ownership.protocol import Batch, Texts

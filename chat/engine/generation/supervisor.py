@@ -6,13 +6,13 @@ import uuid
 from collections.abc import Callable, Collection
 from typing import Any
 
-from chat.background import spawn
+from chat.conversations.turns.request_metadata import with_metadata
+from chat.db.background import spawn
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, fallback_sentence, outcome_of_error
 from chat.engine.streaming.run_state import RunState
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Run
 from chat.ownership.journal import Journal
-from chat.turns.request_metadata import with_metadata
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError

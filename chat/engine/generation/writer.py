@@ -9,8 +9,8 @@ import logging
 import uuid
 from collections.abc import Callable
 
-from chat.background import FailureLog
-from chat.db import DatabaseExecutor
+from chat.db.background import FailureLog
+from chat.db.executor import DatabaseExecutor
 from chat.engine.outcome import RunOutcome
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.protocol import Backlog, Batch

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from chat.fair_executor import RENDER_POOL
+from chat.db.fair_executor import RENDER_POOL
 from chat.rendering.blocks import Blocks, Patch
 from chat.wire import sse
 from chat.wire.position import Position

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from chat.backup import files, postgres, sqlite
 from chat.backup.archive import SECRET_KEY_FILE, Archive, ArchiveWriter, BackupError, Manifest, damaged_files
+from chat.backup.move import state
 from chat.backup.progress import ProgressLine
-from chat.move import state
 
 ENVIRONMENT_KEY = (
     "The backup does not contain the secret key, which comes from the SECRET_KEY setting. Keep a copy of it."

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
-from chat import migration_status
-from chat.admin.findings import BAD, Finding
-from chat.admin.health_checks import model_checks, service_checks
+from chat.db import migration_status
 from chat.engine.engine import Engine
+from chat.health.checks import model_checks, service_checks
+from chat.health.findings import BAD, Finding
 
 FINDING_MARKS = {"good": "ok", "note": "note", "bad": "FAIL"}
 

@@ -7,10 +7,10 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations.recorder import MigrationRecorder
 
-from chat import migration_status
-from chat.management.start_check import require_sound
-from chat.redaction import redact
-from chatsite.locks import migrating
+from chat.db import migration_status
+from chat.db.locks import migrating
+from chat.health.start import require_sound
+from chat.telemetry.redaction import redact
 
 
 class Command(migrate.Command):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.model_catalog import catalog, sync
-from chat.model_catalog.config import account
+from chat.catalog import catalog, sync
+from chat.catalog.config import account
 from chat.models import SiteModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError

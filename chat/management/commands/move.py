@@ -11,13 +11,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
+from chat.backup.move import checks, copying, opening, state, verification
+from chat.backup.move.database import Database
+from chat.backup.move.errors import MoveError
+from chat.backup.move.tables import Table, moved_tables
 from chat.backup.progress import ProgressLine
-from chat.move import checks, copying, opening, state, verification
-from chat.move.database import Database
-from chat.move.errors import MoveError
-from chat.move.tables import Table, moved_tables
-from chat.redaction import redact
-from chatsite.locks import migrating, preparing
+from chat.db.locks import migrating, preparing
+from chat.telemetry.redaction import redact
 
 GO_ON = "Run the same command again to go on."
 DATABASES_DIFFER = (

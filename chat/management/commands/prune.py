@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from chat.attachments.problems import StorageUnavailable
+from chat.files.problems import StorageUnavailable
 from chat.retention import batches, kinds
 
 

@@ -12,11 +12,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from chat import migration_status
 from chat.backup import files, postgres, servers, sqlite
 from chat.backup.archive import SECRET_KEY_FILE, SQLITE_MEMBER, Archive, BackupError
 from chat.backup.progress import ProgressLine
-from chatsite.locks import migrating, preparing
+from chat.db import migration_status
+from chat.db.locks import migrating, preparing
 
 DATA = (
     "The database already contains data. Use --force to replace it with the backup. The current data is kept "

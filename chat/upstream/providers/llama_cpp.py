@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from chat.redaction import conceal
+from chat.telemetry.redaction import conceal
 from chat.upstream.catalog import LlmModel
 from chat.upstream.errors import ErrorKind, UpstreamError
 

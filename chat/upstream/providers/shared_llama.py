@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chatsite.locks import exclusive
+from chat.db.locks import exclusive
 
 MODEL_FOLDER_VARIABLE = "CHAT_LOCAL_MODEL_FOLDER"  # the supervisor hands it on to each pool
 SITE_LOCK = "site.lock"

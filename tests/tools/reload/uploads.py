@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from tests.attachments import documents, pictures
+from tests.files import documents, pictures
 
 DOCUMENT_BYTES = 10_000_000
 PIECE_BYTES = 65_536

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
+from chat.catalog import catalog
 from chat.engine import engine
-from chat.model_catalog import catalog
 from chat.models import User
 from tests.support.assistants import bob, staff
 from tests.support.db_threads import close_connections

@@ -11,10 +11,10 @@ import pytest
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from chat.arrangement import changes, tags
+from chat.conversations.arrangement import changes, tags
 from chat.models import Conversation, Tag, User
-from chat.views import conversation_list
-from chat.views.conversation_pages import CONVERSATIONS_PER_PAGE
+from chat.views.conversations import conversation_list
+from chat.views.conversations.conversation_pages import CONVERSATIONS_PER_PAGE
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 LISTS = ("/conversations/", "/conversations/archive/", "/conversations/trash/")

@@ -11,11 +11,15 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chat.assistants import library, publication
-from chat.assistants.content import AssistantContent, content_of
-from chat.attachments.problems import QuotaExceeded
+from chat.catalog import catalog
+from chat.conversations.turns import prompt
+from chat.conversations.turns.commands import SendMessage
+from chat.conversations.turns.fork import fork
+from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import RequestError
-from chat.model_catalog import catalog
+from chat.files.problems import QuotaExceeded
+from chat.library.assistants import library, publication
+from chat.library.assistants.content import AssistantContent, content_of
 from chat.models import (
     Assistant,
     AssistantVersion,
@@ -29,14 +33,10 @@ from chat.models import (
 from chat.retention.kinds import prune
 from chat.sharing import links, snapshot
 from chat.sharing.copies import copy as copied
-from chat.turns import prompt
-from chat.turns.commands import SendMessage
-from chat.turns.fork import fork
-from chat.turns.planner import Plan, Planner
 from chat.upstream.catalog import LlmModel
-from tests.attachments import pictures
-from tests.documents.building import built
-from tests.documents.stored import document
+from tests.files import pictures
+from tests.passages.building import built
+from tests.passages.stored import document
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

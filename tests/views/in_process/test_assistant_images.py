@@ -12,14 +12,14 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from chat.assistants import library, publication
-from chat.assistants.content import AssistantContent
-from chat.attachments import files, uploads
-from chat.attachments.decoding import EncodedPicture
+from chat.files import files, uploads
+from chat.files.decoding import EncodedPicture
+from chat.library.assistants import library, publication
+from chat.library.assistants.content import AssistantContent
 from chat.limits import MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.retention.kinds import prune
-from tests.attachments import pictures
+from tests.files import pictures
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 HTML = {"HTTP_ACCEPT": "text/html"}

@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from chat.assistants import library
-from chat.assistants.content import AssistantContent
+from chat.library.assistants import library
+from chat.library.assistants.content import AssistantContent
 from chat.models import Assistant, User
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -9,16 +9,16 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone, translation
 
-from chat.assistants import library, publication
-from chat.assistants.content import AssistantContent, is_emoji
-from chat.assistants.variables import fill
+from chat.catalog import catalog
+from chat.conversations.turns.commands import SendMessage
+from chat.conversations.turns.fork import fork
+from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import Conflict, NotFound
-from chat.model_catalog import catalog
+from chat.library.assistants import library, publication
+from chat.library.assistants.content import AssistantContent, is_emoji
+from chat.library.assistants.variables import fill
 from chat.models import Assistant, AssistantVersion, Conversation, Message, User
 from chat.retention.kinds import prune
-from chat.turns.commands import SendMessage
-from chat.turns.fork import fork
-from chat.turns.planner import Plan, Planner
 from tests.support.concurrency import during
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

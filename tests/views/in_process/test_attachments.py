@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chat.models import Attachment, AttachmentFile, Conversation, Message, User
-from tests.attachments import pictures
+from tests.files import pictures
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -141,7 +141,7 @@ def test_a_storage_that_fails_is_told(
 def test_a_system_that_cannot_confine_readers_takes_no_file(
     alice_client: Client, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chat.attachments.confinement.UNCONFINED_EXITS", {"seccomp": 0})
+    monkeypatch.setattr("chat.files.confinement.UNCONFINED_EXITS", {"seccomp": 0})
     refused = upload(alice_client, content)
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unconfined_files")
     assert Attachment.objects.count() == 0

@@ -9,9 +9,9 @@ from django.db.models import Q
 from django.test import Client
 from django.utils import timezone
 
+from chat.conversations.turns import fork as forks
 from chat.models import Conversation, Feedback, Message, Run, SearchDocument, User, Worker
-from chat.turns import fork as forks
-from chat.views import thread
+from chat.views.conversations import thread
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
@@ -185,7 +185,7 @@ def test_a_long_fork_lets_others_write_and_is_listed_when_whole(
     monkeypatch.setattr(forks, "FORK_BATCH_CHARS", 1)
     listed: list[int] = []
     monkeypatch.setattr(
-        "chat.db.time.sleep", lambda _: listed.append(Conversation.objects.listed(alice).count())
+        "chat.db.executor.time.sleep", lambda _: listed.append(Conversation.objects.listed(alice).count())
     )
     assert post(alice_client, tree.keys["Q2"], "fork").status_code == 201
     assert listed == [1, 1, 1, 1, 2]

@@ -12,12 +12,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.conversations.turns.fork import fork
 from chat.limits import MAX_CITATIONS
 from chat.models import Attachment, AttachmentFile, Citation, Conversation, Message, Run, SharedLink, User
 from chat.rendering.links import is_web_address
 from chat.sharing.copies import copy
-from chat.turns.fork import fork
-from chat.views import thread
+from chat.views.conversations import thread
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

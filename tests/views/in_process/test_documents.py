@@ -12,10 +12,12 @@ from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from chat.documents import best_passages
+from chat.catalog.catalog import CurrentCatalog
+from chat.conversations.turns.fork import fork
+from chat.conversations.turns.store import StoredTurn
 from chat.engine.engine import Engine
 from chat.exceptions import ServiceDraining
-from chat.model_catalog.catalog import CurrentCatalog
+from chat.files.passages import best_passages
 from chat.models import (
     Attachment,
     AttachmentFile,
@@ -29,12 +31,10 @@ from chat.models import (
 )
 from chat.sharing import links
 from chat.sharing.copies import copy as copied
-from chat.turns.fork import fork
-from chat.turns.store import StoredTurn
 from chat.upstream.catalog import Catalog, LlmModel
-from chat.views import file_types
-from tests.attachments import documents, pdfs, pictures
-from tests.documents.stored import document
+from chat.views.files import file_types
+from tests.files import documents, pdfs, pictures
+from tests.passages.stored import document
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -12,7 +12,7 @@ from django.test import Client
 
 from chat.models import Conversation, ImportJob, Message, User
 from chat.transfer import uploads
-from chat.views import imports
+from chat.views.settings import imports
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 State = ImportJob.State

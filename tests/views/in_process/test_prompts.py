@@ -9,10 +9,10 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from chat.library.prompts import library
+from chat.library.prompts.content import command_from
 from chat.limits import MAX_PROMPT_CHARS
 from chat.models import Prompt, User
-from chat.prompts import library
-from chat.prompts.content import command_from
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 LIST, NEW = "/settings/prompts/", "/settings/prompts/new/"

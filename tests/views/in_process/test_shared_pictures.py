@@ -10,8 +10,9 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from chat.attachments import uploads
-from chat.attachments.decoding import EncodedPicture
+from chat.conversations.turns.fork import fork
+from chat.files import uploads
+from chat.files.decoding import EncodedPicture
 from chat.models import (
     Attachment,
     AttachmentFile,
@@ -22,8 +23,7 @@ from chat.models import (
     User,
 )
 from chat.sharing import links
-from chat.turns.fork import fork
-from tests.attachments import pictures
+from tests.files import pictures
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -149,7 +149,7 @@ def test_a_picture_that_is_opened_alone_is_recorded(
         assert reviewer.get(f"/attachments/{first.pk}/").status_code == 200
     entry = ConversationAccess.objects.get()
     assert (entry.reader, entry.owner, entry.conversation) == ("erin", "alice", talk.pk)
-    monkeypatch.setattr("chat.admin.access_log.REPEATED_WITHIN", timedelta(0))
+    monkeypatch.setattr("chat.accounts.access_log.REPEATED_WITHIN", timedelta(0))
     reviewer.get(f"/attachments/{first.pk}/")
     assert ConversationAccess.objects.count() == 2
 

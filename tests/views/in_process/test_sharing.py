@@ -13,13 +13,13 @@ from django.db import connections, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chat.arrangement import changes
+from chat.conversations.arrangement import changes
+from chat.conversations.turns.deletion import delete_branch
 from chat.exceptions import NotFound
 from chat.models import Conversation, Message, Run, SharedLink, User, Worker
 from chat.retention.kinds import prune
 from chat.sharing import links
-from chat.turns.deletion import delete_branch
-from chat.views import shared_pages
+from chat.views.sharing import shared_pages
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 GONE = "This link doesn’t exist or has expired."

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.arrangement import changes, undo
+from chat.conversations.arrangement import changes, undo
 from chat.models import Conversation, Tag, User
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

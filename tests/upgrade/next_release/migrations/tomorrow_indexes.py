@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from chat.index_operations import AddIndexConcurrently
+from chat.db.index_operations import AddIndexConcurrently
 
 
 class Migration(migrations.Migration):

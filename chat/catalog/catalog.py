@@ -1,0 +1,227 @@
+"""Building the catalog from the database, and storing what failed requests reveal about models."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from chat.db.executor import write_lock
+from chat.models import CatalogState, SiteModel, User
+from chat.models.site_model import DEFAULT_POSITION
+from chat.upstream.catalog import (
+    DEFAULT_MODEL,
+    Catalog,
+    LlmModel,
+    RetiredModel,
+    UnknownModel,
+    bundled,
+    from_record,
+    retired,
+    to_record,
+)
+from chat.upstream.error_limits import ModelLimits, parse_limits
+from chat.upstream.errors import ErrorKind, UpstreamError
+
+POSITION_STEP = 10  # between the positions of two models, so that others can be put between them
+SITE_POSITION = 2 * DEFAULT_POSITION  # the position of the models of the site's settings
+FRESH_LIST_AGE = timedelta(minutes=10)  # a list younger than this is not fetched ahead of schedule
+DEPRECATED_CODE = "5028"  # Cloudflare's error code for a deprecated model
+Source = SiteModel.Source
+
+
+def catalog_for_user(offered: Catalog, user: User) -> Catalog:
+    """Return the catalog that this user may use; costs a query only if a model is restricted."""
+    return offered.for_groups(lambda: user.groups.values_list("pk", flat=True))
+
+
+def register_models(given: Sequence[LlmModel]) -> None:
+    """Create the missing rows of the models that are known without a request to Cloudflare.
+
+    These are the models of the site's settings (`given`) and, until Cloudflare's list has been fetched, the
+    bundled ones. The rows of the former hold their description, so that the admin need not read the settings;
+    models that left the settings are marked as gone.
+    """
+    rows = SiteModel.objects.in_bulk()
+    site = {model.id: to_record(model) for model in given}
+    settled = {
+        row.pk: row.metadata for row in rows.values() if row.source == Source.SITE and not row.delisted_at
+    }
+    unlisted = settings.CLOUDFLARE_ACCOUNT_ID and not CatalogState.objects.exclude(fetched=None).exists()
+    missing = [row for row in (bundled_rows() if unlisted else ()) if row.pk not in rows]
+    if not missing and settled == site and rows:
+        return
+    with write_lock(), transaction.atomic():
+        CatalogState.objects.bump_version()
+        SiteModel.objects.bulk_create(missing, ignore_conflicts=True)
+        SiteModel.objects.filter(source=Source.SITE).exclude(pk__in=site).update(delisted_at=timezone.now())
+        for key, declared in site.items():
+            known = {"source": Source.SITE, "metadata": declared, "delisted_at": None}
+            SiteModel.objects.update_or_create(
+                pk=key, defaults=known, create_defaults=known | {"position": SITE_POSITION}
+            )
+
+
+def bundled_rows() -> list[SiteModel]:
+    """Return unsaved rows of the bundled models, for the time before Cloudflare's list is fetched."""
+    return [
+        SiteModel(id=key, source=Source.BUNDLED, position=place) for key, place in default_positions().items()
+    ]
+
+
+def default_positions() -> dict[str, int]:
+    """Return the positions of the bundled models by id: the recommended ones come first."""
+    return {model.id: POSITION_STEP * place for place, model in enumerate(bundled(), 1)}
+
+
+def load_catalog(given: Sequence[LlmModel]) -> Catalog:
+    """Load the current catalog from the database, in two queries.
+
+    `given`: the models of the site's settings. Cloudflare's are included if the site has an account.
+    """
+    rows = list(SiteModel.objects.all())
+    groups: dict[str, frozenset[int]] = {}
+    for key, group in SiteModel.groups.through.objects.values_list("sitemodel_id", "group_id"):
+        groups[key] = groups.get(key, frozenset()) | {group}
+    return _catalog(rows, groups, given)
+
+
+def site_models() -> list[LlmModel]:
+    """Return the models of the settings of the running processes, as stored by `register_models`."""
+    rows = SiteModel.objects.filter(source=Source.SITE, delisted_at=None)
+    return [from_record(row.metadata) for row in rows]
+
+
+def _catalog(
+    rows: Sequence[SiteModel], groups: dict[str, frozenset[int]], given: Sequence[LlmModel]
+) -> Catalog:
+    site = {model.id: model for model in given}
+    models = {row.pk: model for row in rows if (model := model_of(row, site))}
+    alive = {
+        row.pk: models[row.pk] for row in rows if row.pk in models and not has_ended(row, models[row.pk])
+    }
+    offered = {row.pk: alive[row.pk] for row in rows if row.pk in alive and row.enabled}
+    offered |= {key: model for key, model in site.items() if key not in models}  # the row does not exist yet
+    replacements = {each.id: each.replacement for each in retired()}
+    ended = [
+        RetiredModel(key, model.name, model.base or replacements.get(key, ""))
+        for key, model in models.items()
+        if key not in alive
+    ]
+    chosen = [row.pk for row in rows if row.is_default]
+    default = _default(chosen, offered, alive, groups)
+    return Catalog(
+        (offered | {default.id: default}).values(),
+        default.id,
+        groups={key: those for key, those in groups.items() if key in offered and key != default.id},
+        # Even without an account: old conversations and API clients name these models, and get the default.
+        retired=[*retired(), *ended],
+        known=models.values(),
+    )
+
+
+def model_of(row: SiteModel, site: dict[str, LlmModel]) -> LlmModel | None:
+    """Return the model of a row with the administrator's overrides; None if this site cannot use it now."""
+    if row.source == Source.SITE:
+        model = site.get(row.pk)
+    elif not settings.CLOUDFLARE_ACCOUNT_ID:
+        model = None
+    else:
+        model = declared_model(row)
+    return apply_overrides(row, model) if model else None
+
+
+def apply_overrides(row: SiteModel, model: LlmModel) -> LlmModel:
+    """Return the model with the administrator's name for it and the limits learned from its errors."""
+    window, output = row.observed_limits
+    return replace(
+        model,
+        name=row.display_name or model.name,
+        window=window or model.window,
+        max_output=output or model.max_output,
+    )
+
+
+def declared_model(row: SiteModel) -> LlmModel | None:
+    """Return the model as Cloudflare declares it, else as bundled; None if neither knows it."""
+    if row.metadata:
+        return from_record(row.metadata)
+    return next((model for model in bundled() if model.id == row.pk), None)
+
+
+def has_ended(row: SiteModel, model: LlmModel) -> bool:
+    """Return True if the model is no longer available, or has reached its retirement date."""
+    return row.has_ended or (model.retires is not None and model.retires <= datetime.now(UTC).date())
+
+
+def _default(
+    chosen: Iterable[str],
+    offered: dict[str, LlmModel],
+    alive: dict[str, LlmModel],
+    groups: dict[str, frozenset[int]],
+) -> LlmModel:
+    """Return the default model: the administrator's choice, else that of the settings, else the first.
+
+    It is always a model without a restriction to groups.
+    """
+    unrestricted = {key: model for key, model in offered.items() if key not in groups}
+    # If all shown models have ended, a hidden one is better than none.
+    unrestricted = unrestricted or {key: model for key, model in alive.items() if key not in groups}
+    if not unrestricted:
+        return bundled()[0]
+    preferred = [*chosen, settings.DEFAULT_MODEL, DEFAULT_MODEL]
+    first = next(iter(unrestricted))
+    choice = Catalog(unrestricted.values(), first, retired=retired())
+    for name in filter(None, preferred):
+        try:
+            return choice.resolve(name)
+        except UnknownModel:
+            continue
+    return choice.default
+
+
+def record_rejection(key: str, error: UpstreamError) -> None:
+    """Store the information in an error about the model itself: its limits, or that it is deprecated."""
+    limits = _limits(error)
+    with write_lock(), transaction.atomic():
+        if SiteModel.objects.note_limits(key, limits.window, limits.output):
+            CatalogState.objects.bump_version()
+        if error.code == DEPRECATED_CODE:
+            SiteModel.objects.count_rejection(key)
+            CatalogState.objects.bump_version()
+            # Fetch Cloudflare's list ahead of schedule, to learn if the model has really ended.
+            CatalogState.objects.expedite(timedelta(0), older=FRESH_LIST_AGE)
+
+
+def is_informative(error: UpstreamError) -> bool:
+    """Return True if `record_rejection` may have something to store, and so is worth its queries."""
+    return error.code == DEPRECATED_CODE or _limits(error) != ModelLimits()
+
+
+def _limits(error: UpstreamError) -> ModelLimits:
+    is_about_request = error.kind in (ErrorKind.TOO_LONG, ErrorKind.INVALID)
+    return parse_limits(error.detail) if is_about_request else ModelLimits()
+
+
+def initial_catalog(given: Sequence[LlmModel]) -> Catalog:
+    """Return the catalog of a process that has not read the database yet."""
+    return _catalog(bundled_rows(), {}, given)
+
+
+class CurrentCatalog:
+    """The catalog in use. It may be replaced at any moment, so call `get` once per operation."""
+
+    def __init__(self, offered: Catalog) -> None:
+        self._offered = offered
+
+    def get(self) -> Catalog:
+        return self._offered
+
+    def replace(self, offered: Catalog) -> None:
+        self._offered = offered
+
+
+current = CurrentCatalog(Catalog(bundled(), DEFAULT_MODEL, retired=retired()))
+"""The catalog of this process, which the engine keeps up to date."""

@@ -1,0 +1,142 @@
+"""The text of uploaded documents, taken by a child process (`confined/documents.py`), page by page."""
+
+import re
+from dataclasses import dataclass
+from typing import IO, Annotated
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from chat.exceptions import RequestError
+
+from . import document_types, problems
+from .confinement import ChildLimits, Expired, run_confined
+from .document_types import BY_EXTENSION, DOCUMENT_TYPES, TYPE_HEAD_BYTES
+
+DOCUMENT_READER = "chat.files.confined.documents"
+MAX_PAGES = 2_000
+MAX_CHARACTERS = 4_000_000  # of all pages together
+EXTRACTION_WALL_SECONDS = 40
+EXTRACTION_LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
+# As UTF-8, a character takes four bytes; a line feed and a quotation mark two, in JSON.
+MAX_EXTRACTED_BYTES = 4 * MAX_CHARACTERS + 100_000
+MAX_NAME_CHARS = 100
+NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The text of a document by pages, sheets or slides; one page for types without them.
+
+    Clean Unicode: of the control characters, only line feeds and tabs.
+    """
+
+    media_type: str
+    pages: tuple[str, ...]
+
+
+class _Told(msgspec.Struct):
+    """What the child writes: pages, or the name of a problem. A wrong value ends the decoding at once."""
+
+    form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
+    pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []
+    problem: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
+
+
+class NeedsConversion(problems.NotADocument):
+    """The type needs the conversion by Cloudflare, see `conversion.py`. Without an account, a refusal."""
+
+    def __init__(self, media_type: str) -> None:
+        super().__init__(
+            _("This site can’t read this type of document. Save it as PDF or DOCX, then add that.")
+        )
+        self.media_type = media_type
+
+
+def extract(file: IO[bytes], name: str) -> Extracted:
+    """Return the text of the document in `file`. `name` is the client's.
+
+    Blocks for up to `EXTRACTION_WALL_SECONDS`. `file` must be a real file, which the child
+    reads. Raises NeedsConversion, and NotADocument, BrokenDocument, EncryptedDocument, TooManyPages,
+    DocumentTooLong, NoText and DocumentTookTooLong.
+    """
+    file.seek(0)
+    head = file.read(TYPE_HEAD_BYTES)
+    media_type = document_types.guess(name, head)
+    if media_type is None:
+        raise _problem(document_types.refusal(name, head))
+    found = DOCUMENT_TYPES[media_type]
+    if found.is_converted:
+        raise NeedsConversion(media_type)
+    limits = ChildLimits(
+        wall_seconds=EXTRACTION_WALL_SECONDS, output_bytes=MAX_EXTRACTED_BYTES, **EXTRACTION_LIMITS
+    )
+    try:
+        output = run_confined(
+            DOCUMENT_READER, file, limits, found.reader, str(MAX_PAGES), str(MAX_CHARACTERS)
+        )
+    except Expired:
+        raise _problem("time") from None
+    return _read(output, media_type)
+
+
+def converted(media_type: str, markdown: str) -> Extracted:
+    """Return the text that Cloudflare has taken. Raises DocumentTooLong and NoText, as `extract` does."""
+    text = NOT_CLEAN.sub("", markdown.replace("\r\n", "\n")).strip()
+    if len(text) > MAX_CHARACTERS:
+        raise _problem("long")
+    if not text:
+        raise _problem("empty")
+    return Extracted(media_type, (text,))
+
+
+def _read(output: bytes, media_type: str) -> Extracted:
+    """Return what the child has written. It is not trusted: the document may have taken control of it."""
+    try:
+        told = msgspec.json.decode(output, type=_Told)
+    except (ValueError, msgspec.MsgspecError):  # killed by a limit
+        raise _problem("broken") from None
+    if told.problem or not _are_pages(told.pages):
+        raise _problem(told.problem or "broken")
+    if DOCUMENT_TYPES[media_type].reader == "office" and told.form in BY_EXTENSION:
+        media_type = BY_EXTENSION[told.form].media_type  # its content is of another type than its name
+    return Extracted(media_type, tuple(told.pages))
+
+
+def _are_pages(pages: list[str]) -> bool:
+    return not any(map(NOT_CLEAN.search, pages)) and 0 < sum(map(len, pages)) <= MAX_CHARACTERS
+
+
+def _problem(name: str) -> RequestError:
+    if name == "type":
+        words = _(
+            "This kind of file can’t be read here. PDF, Word, Excel, PowerPoint, web and text files, mail "
+            "and notebooks can, and pictures as JPEG, PNG, WebP or GIF."
+        )
+        return problems.NotADocument(words)
+    if name == "savable":
+        return problems.NotADocument(
+            _("The text of this file can’t be read here. Save it as PDF or DOCX, then add that.")
+        )
+    if name == "outlook":
+        return problems.NotADocument(
+            _("Outlook’s own format can’t be read here. Save the message as EML or PDF, then add that.")
+        )
+    if name == "encoding":
+        return problems.UncertainEncoding(
+            _("The encoding of this text file is uncertain. Save it as UTF-8, then add it again.")
+        )
+    if name == "encrypted":
+        return problems.EncryptedDocument(
+            _("This document has a password. Save it without one, then add it again.")
+        )
+    if name == "pages":
+        words = _("This document has more than %(most)s pages. Add a part of it.")
+        return problems.TooManyPages(words % {"most": MAX_PAGES})
+    if name == "long":
+        return problems.DocumentTooLong(_("This document is too long. Add a part of it."))
+    if name == "empty":
+        return problems.NoText(_("This document holds no text, at most pictures. Add its pages as pictures."))
+    if name == "time":
+        return problems.DocumentTookTooLong(_("This document took too long to read. Add a part of it."))
+    return problems.BrokenDocument(_("This document is damaged and can’t be read."))

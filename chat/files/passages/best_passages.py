@@ -1,0 +1,120 @@
+"""The passages of documents that match a question best: what is wanted, and the work of ranking them.
+
+Ranking takes up to a second of CPU time, so neither a database thread nor the event loop may do it. A prompt
+that needs it is refused with `RankingNeeded`, and built again with the result.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from chat.db.fair_executor import FairExecutor
+from chat.exceptions import ServiceOverloaded
+from chat.models import Attachment
+from chat.upstream.catalog import LlmModel
+
+from . import embeddings
+from .embeddings import QuestionVector
+from .pages import all_pages, key_of
+from .passages import DocumentPassage, split
+from .ranking import Corpus
+
+MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
+MAX_RANKED_QUESTIONS = 3  # the latest ones of a branch: each takes time
+FUSED_PASSAGES = 200  # passages of each order that count when two orders become one
+# With the usual 60, the best passage by meaning alone came after all those in both orders, and was not sent.
+FIRST_RANKS = 10
+RANKING_POOL = FairExecutor("ranking", 2)
+MAX_WAITING_RANKINGS = 8  # prompts of one person
+RANKING_RETRY_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRequest:
+    """Documents whose best passages are wanted, and questions, latest first, as `Ranked` describes."""
+
+    documents: tuple[Attachment, ...]
+    questions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, documents: Sequence[Attachment], questions: Sequence[str]) -> "RankingRequest":
+        return cls(tuple(documents), tuple(questions[:MAX_RANKED_QUESTIONS]))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The best passages for `wanted`, best first, each with its document.
+
+    The first question whose words are in the documents decides, and what is similar to the latest question,
+    if the documents have embeddings. Without either, they are passages all over.
+    """
+
+    wanted: RankingRequest
+    passages: tuple[tuple[Attachment, DocumentPassage], ...]
+
+
+class RankingNeeded(Exception):
+    """The prompt needs the best passages of long documents. Rank them, then build it again."""
+
+    def __init__(self, wanted: RankingRequest, model: LlmModel) -> None:
+        super().__init__(f"{len(wanted.documents)} documents have to be ranked")
+        self.wanted = wanted
+        self.model = model  # that gets the prompt
+
+
+def submit(person: int, wanted: RankingRequest, question: QuestionVector | None = None) -> "Future[Ranked]":
+    """Rank in a thread, when it is this person's turn. `question`: as for `rank`.
+
+    Raises ServiceOverloaded.
+    """
+    if RANKING_POOL.waiting(person) >= MAX_WAITING_RANKINGS:
+        words = _("Too many questions about long documents at once. Wait until these are answered.")
+        raise ServiceOverloaded(words, retry_after=RANKING_RETRY_SECONDS)
+    return RANKING_POOL.submit(person, rank, wanted, question)
+
+
+def rank(wanted: RankingRequest, question: QuestionVector | None = None) -> Ranked:
+    """Return the best passages. Reads the documents; blocks, for a second where they are very long.
+
+    `question`: the embedding of the latest question. It counts if all passages have embeddings.
+    """
+    pages = all_pages(wanted.documents)
+    passages = [
+        (each, one) for each in wanted.documents for page in pages[key_of(each)] for one in split(page)
+    ]
+    similar = embeddings.compared(passages, question) if question else None
+    best = _order([one.text for _each, one in passages], wanted.questions, similar)[:MAX_PASSAGES]
+    return Ranked(wanted, tuple(passages[place] for place in best))
+
+
+def _order(texts: Sequence[str], questions: Sequence[str], similar: Sequence[float] | None) -> list[int]:
+    """Return the places of the texts that match a question, best first; without a match, places all over."""
+    by_words = _order_by_words(texts, questions)
+    if similar is None:
+        return by_words or list(range(0, len(texts), max(1, -(-len(texts) // MAX_PASSAGES))))
+    by_meaning = sorted(range(len(similar)), key=lambda place: (-similar[place], place))
+    return _fused(by_words[:FUSED_PASSAGES], by_meaning[:FUSED_PASSAGES])
+
+
+def _fused(*orders: Sequence[int]) -> list[int]:
+    """Return the places in the order of their reciprocal ranks, added up over all orders.
+
+    https://dl.acm.org/doi/10.1145/1571941.1572114
+    """
+    scores: dict[int, float] = {}
+    for order in orders:
+        for rank, place in enumerate(order, 1):
+            scores[place] = scores.get(place, 0.0) + 1 / (FIRST_RANKS + rank)
+    return sorted(scores, key=lambda place: (-scores[place], place))
+
+
+def _order_by_words(texts: Sequence[str], questions: Sequence[str]) -> list[int]:
+    corpus = Corpus(texts)
+    for question in questions:
+        scored = corpus.scores(question)
+        if any(scored):
+            matching = [place for place, score in enumerate(scored) if score]
+            return sorted(matching, key=lambda place: (-scored[place], place))
+    return []

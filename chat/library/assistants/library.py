@@ -1,0 +1,169 @@
+"""A person's assistants: created, edited as new versions, deleted, restored and copied."""
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Case, Max, When
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.db.executor import write_lock
+from chat.exceptions import Conflict, NotFound
+from chat.library.publication import Audience, may_publish, publish
+from chat.limits import MAX_ASSISTANT_NAME_CHARS
+from chat.models import Assistant, AssistantVersion, User
+from chat.models.assistant import AssistantQuerySet
+
+from . import documents
+from .content import AssistantContent, content_of
+
+MAX_ASSISTANTS = 100  # per person
+
+
+def usable(user: User) -> AssistantQuerySet:
+    """Return what the user may begin a conversation with, each with its content; their own ones first."""
+    found = Assistant.objects.usable_by(user).filter(current__isnull=False).select_related("current", "owner")
+    return found.order_by(Case(When(owner_id=user.pk, then=0), default=1), "current__name", "pk")
+
+
+def find(user: User, assistant: uuid.UUID) -> Assistant:
+    """Return an assistant that the user may use. Raises NotFound, also for a stranger's."""
+    return _one(usable(user), assistant)
+
+
+def find_own(user: User, assistant: uuid.UUID) -> Assistant:
+    """Return an assistant that the user may edit. Raises NotFound."""
+    return _one(Assistant.objects.owned_by(user).select_related("current"), assistant)
+
+
+def _one(among: AssistantQuerySet, key: uuid.UUID) -> Assistant:
+    found = among.filter(pk=key).first()
+    if found is None or found.current is None:
+        raise NotFound(_("This assistant doesn’t exist."))
+    return found
+
+
+def create(user: User, content: AssistantContent) -> Assistant:
+    """Store a new assistant. Raises Conflict at the limit, and what `documents.check` raises."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        return _create(user, content)
+
+
+def _create(user: User, content: AssistantContent) -> Assistant:
+    require_room(user)
+    documents.check(user, content.documents, content.image)
+    made = add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.columns())])
+    assert made.current
+    documents.link(made.current, content.documents)
+    return made
+
+
+def add(user: User, key: uuid.UUID, versions: list[AssistantVersion]) -> Assistant:
+    """Store a new assistant with these versions, of which the last is the current one, in a transaction."""
+    made = Assistant.objects.create(id=key, owner=user)
+    for version in versions:
+        version.assistant = made
+    made.current = AssistantVersion.objects.bulk_create(versions)[-1]
+    made.save(update_fields=["current"])
+    return made
+
+
+def require_room(user: User, wanted: int = 1) -> None:
+    """Raise Conflict if the person would have more than MAX_ASSISTANTS. Call it with the account locked."""
+    if Assistant.objects.owned_by(user).count() + wanted > MAX_ASSISTANTS:
+        words = _("You can have at most %(most)s assistants. Delete one first.")
+        raise Conflict(words % {"most": MAX_ASSISTANTS})
+
+
+def edit(user: User, key: uuid.UUID, content: AssistantContent) -> Assistant:
+    """Store a new version, unless nothing has changed.
+
+    Raises NotFound, Conflict if it is published and the user may not publish, and as `documents.check`.
+    """
+    with write_lock(), transaction.atomic():
+        user.lock()
+        assistant = find_own(user, key)
+        assert assistant.current
+        if content_of(assistant.current) != content:
+            _require_may_change(user, assistant)
+            documents.check(user, content.documents, content.image)
+            last: Any = assistant.versions.aggregate(last=Max("number"))["last"]
+            version = AssistantVersion(assistant=assistant, number=last + 1, **content.columns())
+            version.save(force_insert=True)
+            documents.link(version, content.documents)
+            assistant.current = version
+            assistant.save(update_fields=["current"])
+        return assistant
+
+
+def _require_may_change(user: User, assistant: Assistant) -> None:
+    if not may_publish(user, Assistant) and Assistant.objects.published().filter(pk=assistant.pk).exists():
+        raise Conflict(
+            _("This assistant is published, and you may no longer publish assistants. You can delete it.")
+        )
+
+
+def delete(user: User, key: uuid.UUID) -> None:
+    """Delete an assistant, which can be undone. Conversations go on with their versions. Raises NotFound."""
+    with write_lock():
+        if not Assistant.objects.owned_by(user).filter(pk=key).update(deleted=timezone.now()):
+            raise NotFound(_("This assistant doesn’t exist."))
+
+
+def restore(user: User, key: uuid.UUID) -> None:
+    """Undo a deletion; an assistant that is not deleted stays as it is. Raises NotFound and Conflict."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        mine = Assistant.objects.filter(owner=user, pk=key)
+        if not mine.exists():
+            raise NotFound(_("This assistant doesn’t exist."))
+        if mine.filter(deleted__isnull=False).exists():
+            require_room(user)
+            bring_back(user, mine)
+
+
+def bring_back(user: User, assistants: AssistantQuerySet) -> int:
+    """Undo the deletion of the user's assistants, in a transaction. Return their number.
+
+    They are published again only if the user may publish.
+    """
+    if not may_publish(user, Assistant):
+        end_publication(assistants)
+    return assistants.update(deleted=None)
+
+
+def end_publication(assistants: AssistantQuerySet) -> int:
+    """End the publication of these assistants. Return their number. Call it in a transaction."""
+    for assistant in assistants:
+        publish(assistant, Audience())
+    return assistants.update(published_by=None)
+
+
+def deleted(user: User, key: uuid.UUID) -> Assistant | None:
+    """Return the assistant if the user has deleted it and can undo that."""
+    found = Assistant.objects.filter(owner=user, pk=key, deleted__isnull=False)
+    return found.select_related("current").first()
+
+
+def duplicate(user: User, key: uuid.UUID) -> Assistant:
+    """Copy an assistant that the user may use, as it is now, into one of their own.
+
+    Two assistants of one person share their documents and their image; those of another's are copied. Raises
+    as `create`, and QuotaExceeded.
+    """
+    with write_lock(), transaction.atomic():
+        user.lock()
+        source = find(user, key).current
+        assert source
+        content = content_of(source)
+        if source.assistant.owner_id == user.pk:
+            name = _("Copy of %(name)s") % {"name": source.name}
+            return _create(user, replace(content, name=name[:MAX_ASSISTANT_NAME_CHARS]))
+        copies = documents.copies(user, source)
+        image = copies.get(content.image) if content.image else None
+        return _create(
+            user, replace(content, documents=[copies[key] for key in content.documents], image=image)
+        )

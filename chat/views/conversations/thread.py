@@ -1,0 +1,157 @@
+"""The messages of a conversation's page, as template contexts."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from chat.conversations.turns.planner import can_continue
+from chat.models import Attachment, Citation, Conversation, Message, Run
+from chat.models.citation import by_source
+from chat.models.message import MAX_BRANCH_DEPTH, BranchNode
+from chat.wire.position import Position
+
+from . import outcome
+
+MESSAGES_PER_PAGE = 50
+PAGE_LENGTH = 1_000_000  # code points of text on a page, unless a question and its reply alone have more
+FOLD_CHARS = 2_500  # a longer question is folded
+LINE_LENGTH = 50  # characters that each line counts as in addition, because short lines take space too
+# Below the message that a page is opened at; with more, the newest are left out.
+MAX_MESSAGES_BELOW = 200
+MESSAGES_BELOW_TARGET = 10  # then shown below it
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A page of messages. `items`: their contexts, oldest first.
+
+    `older`: the id of the first one, which is the cursor of the previous page; None if there is none.
+    """
+
+    items: list[dict[str, Any]]
+    older: uuid.UUID | None
+    live_run: uuid.UUID | None
+
+
+EMPTY = Thread([], None, None)
+
+
+def read(
+    conversation: Conversation,
+    before: Message | None = None,
+    *,
+    since: uuid.UUID | None = None,
+    most: int = MESSAGES_PER_PAGE,
+) -> Thread:
+    """Return the newest page of the active branch, or the page that ends just before `before`.
+
+    If `since` is on that page, only it and the messages after it. The number of queries does not grow with
+    the page: there is one more for pictures and documents, and one for citations.
+    """
+    leaf = before.parent_id if before else conversation.active_leaf_id
+    places = list(reversed(Message.objects.branch(leaf, most + 1))) if leaf else []
+    page = places[-_count(leaf, most) :]
+    ids = [place.id for place in page]
+    if since in ids:
+        page = places = page[ids.index(since) :]
+        ids = [place.id for place in page]
+    messages = Message.objects.select_related("feedback").in_bulk(ids)
+    runs: dict[uuid.UUID, Run] = {}
+    for run in Run.objects.filter(message_id__in=ids).order_by("created"):
+        runs[run.message_id] = run
+    attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
+    citations = Citation.objects.of_messages(place.id for place in page if place.has_citations)
+    items = [
+        _item(messages[place.id], place, runs.get(place.id), is_leaf=place is page[-1] and before is None)
+        for place in page
+    ]
+    for item in items:
+        several = attachments.get(item["id"], [])
+        item["pictures"] = [each for each in several if each.is_picture]
+        item["documents"] = [each for each in several if not each.is_picture]
+        item["sources"] = by_source(citations.get(item["id"], ())) if item["final"] else []
+    live_run = next((run.pk for run in runs.values() if run.is_live), None)
+    return Thread(items, ids[0] if len(places) > len(page) else None, live_run)
+
+
+def read_at(conversation: Conversation, message: Message) -> Thread | None:
+    """Return the newest page of the active branch, extended up to `message`.
+
+    If that would be too long, return the page that ends `MESSAGES_BELOW_TARGET` below it. Return None if the
+    message is on another branch.
+    """
+    leaf = conversation.active_leaf_id
+    path = [step.id for step in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)] if leaf else []
+    if message.pk not in path:
+        return None
+    place = path.index(message.pk)
+    if place < MAX_MESSAGES_BELOW:
+        page = read(conversation, most=max(MESSAGES_PER_PAGE, place + 2))
+        if any(item["id"] == message.pk for item in page.items):
+            return page
+    below = Message.objects.get(pk=path[max(0, place - MESSAGES_BELOW_TARGET)]) if place else None
+    return read(conversation, below)
+
+
+def _count(leaf: uuid.UUID | None, most: int) -> int:
+    """Return how many messages, from `leaf` upwards, fit on a page: at most `most`, and PAGE_LENGTH."""
+    count, length = 0, 0
+    for step in Message.objects.ancestors(leaf, most) if leaf else ():
+        length += step.length
+        if length > PAGE_LENGTH and count >= 2:
+            break
+        count += 1
+    return count
+
+
+def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
+    """Return a message's context: the texts of all its runs, and the stream position of the last one."""
+    text, reasoning = run.texts() if run and run.is_live else ("", "")
+    feedback = getattr(message, "feedback", None)
+    return {
+        "id": message.pk,
+        "role": message.role,
+        "text": message.text + text,
+        "final": not (run and run.is_live),
+        "reasoning": message.reasoning + reasoning,
+        "model": message.model,
+        "created": message.created,
+        "is_first": message.parent_id is None,
+        "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
+        "run": _run(run, Position(len(text), len(reasoning))) if run else None,
+        "versions": _versions(place),
+        "feedback": None if feedback is None else "up" if feedback.up else "down",
+        "reason": feedback.reason if feedback else "",
+        "can": {
+            "edit": message.role == Message.Role.USER,
+            "regenerate": message.role == Message.Role.ASSISTANT,
+            "continue": run is not None and is_leaf and can_continue(message, run),
+        },
+    }
+
+
+def _run(run: Run, position: Position) -> dict[str, Any]:
+    return outcome.outcome_context(run) | {
+        "id": run.pk,
+        "live": run.is_live,
+        "position": str(position),
+        "finish_reason": run.finish_reason,
+        "usage": run.usage,
+        "seconds": run.seconds,
+        "thinking_seconds": run.thinking_seconds,
+        "cached": run.gateway_cached,
+        "fallback": run.gateway_step,
+        "served_by": run.served_by,
+    }
+
+
+def _versions(place: BranchNode) -> dict[str, Any] | None:
+    """Return the message's position among its versions; None if it has only one."""
+    if place.count < 2:
+        return None
+    return {
+        "index": place.index,
+        "count": place.count,
+        "previous": place.previous,
+        "next": place.next,
+    }

@@ -1,0 +1,42 @@
+"""Parts that the chat page loads when a file is first added: templates, sentences and a dialog."""
+
+import json
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from chat.conversations.turns.prompt import DOCUMENTS_DIVISOR
+from chat.files.passages.selection import parts_tokens
+from chat.models import Attachment
+from chat.upstream.catalog import LlmModel
+
+from ..requests import access
+
+ANY_ID = uuid.UUID(int=0)  # of the templates' attachments, which scripts replace
+
+
+@access.require_methods("GET", "HEAD", part=True)
+def parts(request: HttpRequest) -> HttpResponse:
+    context = {
+        "models": json.dumps({model.id: _describe(model) for model in access.get_models(request)}),
+        "pictures": [Attachment(id=ANY_ID, name="", width=1, height=1)],
+        "documents": [Attachment(id=ANY_ID, name="", pages=2)],
+    }
+    return render(request, "chat/_attachment_parts.html", context)
+
+
+def _describe(model: LlmModel) -> dict[str, str | bool | float]:
+    """Return what decides whether attachments suit the model, and what they cost.
+
+    `room`: for whole documents, and `parts`: of the best parts, in tokens. `price`: dollars per million
+    tokens of input; 0 if the model is free or its price is unknown.
+    """
+    room = model.window // DOCUMENTS_DIVISOR
+    return {
+        "name": model.name,
+        "sees": model.vision,
+        "room": room,
+        "parts": parts_tokens(room),
+        "price": model.price_in or 0,
+    }

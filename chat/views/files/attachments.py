@@ -1,0 +1,230 @@
+"""Views of attachments: the upload, the file, the alternative text, the removal of what was not sent."""
+
+import asyncio
+import os
+import uuid
+from contextlib import closing
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from chat.accounts.access_log import record_once
+from chat.db.executor import run_in_db, write_lock
+from chat.db.fair_executor import RENDER_POOL
+from chat.engine.engine import get_engine
+from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
+from chat.files import files, reading, uploads
+from chat.files.conversion import convert
+from chat.files.decoding import EncodedPicture
+from chat.files.deletion import discard
+from chat.files.extraction import Extracted, NeedsConversion
+from chat.files.problems import AlreadySent, TooLarge, TooManyAtOnce
+from chat.files.readers import READERS
+from chat.files.receiving import FILE_INPUT, UPLOAD_ERRORS, AttachmentUploadHandler, ReceivedFile, empty_file
+from chat.library.assistants import documents
+from chat.limits import MAX_ALT_CHARS
+from chat.models import Attachment, User
+
+from ..requests import access, request_fields
+from ..requests.errors import NO_CSRF
+from .attachment_files import respond
+
+MAX_WAITING_UPLOADS = 8  # uploads of one person that wait for a reader
+
+
+@access.require_methods("POST")
+async def upload(request: HttpRequest) -> HttpResponseBase:
+    """Receive, read and store one picture or document; respond with what `describe` returns."""
+    user = await run_in_db(get_uploader, request)
+    if READERS.waiting(user.pk) >= MAX_WAITING_UPLOADS:
+        words = _("Too many files at once. Wait until these are added.")
+        raise TooManyAtOnce(words, retry_after=5)
+    # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
+    received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, _receive, request))
+    with closing(received.file):
+        stored = await store(user, received)
+    return JsonResponse(describe(stored), status=201)
+
+
+# Django's middleware would read the form on the event loop, before its handler is set. `_receive` checks the
+# token instead.
+upload.csrf_exempt = True  # type: ignore[attr-defined]
+
+
+async def store(
+    user: User, received: ReceivedFile, *, documents_only: bool = False, key: uuid.UUID | None = None
+) -> Attachment:
+    """Read the file and store it; `key` as in `uploads.store`. Raises the refusals of an upload."""
+    file, name = received.file, received.name
+    found = await _read(user, received)
+    if documents_only and isinstance(found, EncodedPicture):
+        raise documents.picture_refused(name)
+    # Shielded: what is stored gets its row.
+    if isinstance(found, EncodedPicture):
+        storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found, key)
+    else:
+        # The file is closed when the request ends, also before this has run.
+        kept = os.fdopen(os.dup(file.fileno()), "rb")
+        storing = files.STORAGE_POOL.submit(user.pk, _store_document, user, name, kept, found, key)
+    stored = await asyncio.shield(asyncio.wrap_future(storing))
+    if not stored.is_picture:
+        (await get_engine()).document_ranking.on_uploaded(stored)
+    return stored
+
+
+async def _read(user: User, received: ReceivedFile) -> EncodedPicture | Extracted:
+    file = received.file
+    try:
+        return await asyncio.wrap_future(READERS.submit(user.pk, reading.read, file, received.name))
+    except NeedsConversion as needed:
+        return await convert((await get_engine()).client, user.pk, file, needed)
+
+
+def _store_document(
+    user: User, name: str, file: IO[bytes], found: Extracted, key: uuid.UUID | None
+) -> Attachment:
+    with file:
+        return uploads.store_document(user, name, file, found, key)
+
+
+@access.require_methods("GET", "HEAD", "POST", "PATCH", "DELETE")
+async def one(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+    """Send the file; set its alternative text; delete it while it is not sent."""
+    if request.method in ("GET", "HEAD"):
+        found = await run_in_db(readable, request, attachment)
+        return await respond(request, found, request.user.pk)
+    change = _delete if request.method == "DELETE" else _describe
+    return await run_in_db(change, request, attachment)
+
+
+def describe(attachment: Attachment) -> dict[str, Any]:
+    """Return what the page needs to know of an attachment, for JSON."""
+    facts: dict[str, Any] = {
+        "id": str(attachment.pk),
+        "kind": "picture" if attachment.is_picture else "document",
+        "url": reverse("chat:attachment", args=[attachment.pk]),
+        "name": attachment.name,
+        "alt": attachment.alt,
+        "media_type": attachment.media_type,
+        "width": attachment.width,
+        "height": attachment.height,
+        "size": attachment.size,
+    }
+    if not attachment.is_picture:
+        facts |= {
+            "pages": attachment.pages,
+            "pages_without_text": attachment.pages_without_text,
+            "tokens": attachment.tokens,
+            "text_url": reverse("chat:document_text", args=[attachment.pk]),
+        }
+    return facts
+
+
+def get_uploader(request: HttpRequest) -> User:
+    """Return the person who may upload a file now. Raises a RequestError otherwise."""
+    user = access.get_user(request)
+    if not settings.ATTACHMENTS:
+        raise NotFound(_("This site doesn’t take files."))
+    if request.content_type != "multipart/form-data":
+        _check_token(request)
+        raise UnsupportedMediaType(_("Send the file in a form (multipart/form-data)."))
+    uploads.check_room(user)
+    return user
+
+
+def _check_token(request: HttpRequest) -> None:
+    """Raise Forbidden without the CSRF token of this session."""
+    if CsrfViewMiddleware(lambda _request: HttpResponse()).process_view(request, _unused, (), {}):
+        raise Forbidden(str(NO_CSRF))
+
+
+def _receive(request: HttpRequest) -> ReceivedFile:
+    """Return the form's file; the caller closes its file. Raises a RequestError; then nothing is open."""
+    handler = AttachmentUploadHandler({FILE_INPUT: 1})
+    request.upload_handlers = [handler]
+    try:
+        request.POST.dict()  # Django reads the form now, and calls the handler
+        _check_token(request)
+        if not handler.files or not handler.files[0].size:
+            raise BadRequest(empty_file())
+    except RequestDataTooBig as error:
+        handler.close()
+        raise TooLarge(too_large()) from error
+    except UPLOAD_ERRORS as error:
+        handler.close()
+        raise BadRequest(_("The form data can’t be read.")) from error
+    except BaseException:
+        handler.close()
+        raise
+    return handler.files[0]
+
+
+def _unused(request: HttpRequest) -> HttpResponse:
+    """Stand for a view that is not exempt from the check of the CSRF token."""
+    raise NotImplementedError
+
+
+def too_large() -> str:
+    words = _("This file is larger than %(size)s MB. Make it smaller, then add it again.")
+    return words % {"size": f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"}
+
+
+def _get(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
+    """Return the user's own attachment. Raises NotAuthenticated and NotFound."""
+    found = Attachment.objects.owned_by(access.get_user(request)).filter(pk=attachment).first()
+    if found is None:
+        raise _missing()
+    return found
+
+
+def _missing() -> NotFound:
+    return NotFound(_("This file doesn’t exist."))
+
+
+def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
+    """Return an attachment of the user's own, a document of an assistant that the user may read, or an
+    attachment of others' conversations that the user may review.
+
+    A review is recorded before anything is sent. Raises NotAuthenticated and NotFound.
+    """
+    try:
+        return _get(request, attachment)
+    except NotFound:
+        user = access.get_user(request)
+        if shared := documents.readable(user).filter(pk=attachment).first():
+            return shared
+        if not (user.is_staff and user.has_perm("chat.view_conversation")):
+            raise
+        sent = Attachment.objects.select_related("message__conversation__user").exclude(message=None)
+        found = sent.filter(pk=attachment).first()
+        if found is None:
+            raise
+        assert found.message
+        record_once(request, found.message.conversation)
+        return found
+
+
+def _describe(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+    found = _get(request, attachment)
+    fields = request_fields.parse(request, "alt")
+    found.alt = (request_fields.parse_text(fields, "alt", MAX_ALT_CHARS, required=False) or "").strip()
+    with write_lock():
+        if not Attachment.objects.filter(pk=found.pk).update(alt=found.alt):
+            raise _missing()  # removed meanwhile
+    return JsonResponse(describe(found))
+
+
+def _delete(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+    found = _get(request, attachment)
+    with write_lock(), transaction.atomic():
+        deleted = discard([found.pk])
+    if not deleted:
+        raise AlreadySent(_("This file has been sent. It is deleted with its message."))
+    return HttpResponse(status=204)

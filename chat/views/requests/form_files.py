@@ -1,0 +1,116 @@
+"""Pictures and documents that come with the other fields of a form, from a page without scripts.
+
+`chatsite/attachment_forms.py` has received the form.
+"""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+
+from django.db import transaction
+from django.http import HttpRequest
+
+from chat.db.executor import run_in_db, write_lock
+from chat.db.fair_executor import RENDER_POOL
+from chat.exceptions import BadRequest, RequestError
+from chat.files import files, uploads
+from chat.files.decoding import decode
+from chat.files.deletion import discard
+from chat.files.names import clean
+from chat.files.readers import READERS
+from chat.files.receiving import FILE_INPUT, IMAGE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file
+from chat.limits import IMAGE_SIDE
+from chat.models import Attachment, User
+
+from ..files import attachments
+from . import access
+
+
+@asynccontextmanager
+async def from_form(request: HttpRequest, *, documents_only: bool = False) -> AsyncIterator[list[uuid.UUID]]:
+    """Store the files of a form. Yield their ids in their order.
+
+    A form with a `client_key` that is sent again has the same ids again, also when its files were sent. If
+    the block raises a refusal, what is new is deleted: the page that shows it cannot name it. Raises the same
+    refusals as an upload, and NotADocument for a picture among `documents_only`.
+    """
+    ids: list[uuid.UUID] = []
+    new: list[uuid.UUID] = []
+    try:
+        if several := _received(request, FILE_INPUT):
+            user = await run_in_db(access.get_user, request)
+            ids, earlier = await _ids(request, user, several)
+            if earlier != set(ids):
+                await run_in_db(attachments.get_uploader, request)
+            for received, key in zip(several, ids, strict=True):
+                if key in earlier:
+                    continue
+                with _named(received):
+                    await attachments.store(user, received, documents_only=documents_only, key=key)
+                new.append(key)
+        yield ids
+    except RequestError:
+        if new:
+            await run_in_db(_discard, new)
+        raise
+
+
+async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
+    """Store the picture of an assistant's form as a small square. Return its id, None if there is none.
+
+    Raises the same refusals as an upload.
+    """
+    several = _received(request, IMAGE_INPUT)
+    if not several:
+        return None
+    user = await run_in_db(attachments.get_uploader, request)
+    file, name = several[0].file, several[0].name
+    found = await asyncio.wrap_future(READERS.submit(user.pk, decode, file, IMAGE_SIDE))
+    storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found)
+    return (await asyncio.shield(asyncio.wrap_future(storing))).pk
+
+
+def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:
+    """Return the files of one field that `chatsite/attachment_forms.py` has received."""
+    handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
+    return handler.of(field) if handler else []
+
+
+async def _ids(
+    request: HttpRequest, user: User, several: Sequence[ReceivedFile]
+) -> tuple[list[uuid.UUID], set[uuid.UUID]]:
+    """Return the ids of the form's files, and those among them that an earlier sending has stored."""
+    try:
+        form = uuid.UUID(request.POST.get("client_key", ""))
+    except ValueError:  # none: each sending is another; of a wrong one, the parser speaks
+        return [uuid.uuid4() for _ in several], set()
+
+    def named() -> list[uuid.UUID]:
+        return [uploads.key_in_form(form, user, at, each.file) for at, each in enumerate(several)]
+
+    ids = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, named))
+    return ids, await run_in_db(_stored, ids)
+
+
+def _stored(ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
+    return set(Attachment.objects.filter(pk__in=ids).values_list("pk", flat=True))
+
+
+@contextmanager
+def _named(received: ReceivedFile) -> Iterator[None]:
+    """Let a refusal say which of several files it concerns."""
+    try:
+        if not received.size:
+            raise BadRequest(empty_file())
+        yield
+    except RequestError as refusal:
+        name = clean(received.name, "")
+        if name not in refusal.message:
+            refusal.message = f"{name}: {refusal.message}"
+        raise
+
+
+def _discard(stored: list[uuid.UUID]) -> None:
+    with write_lock(), transaction.atomic():
+        discard(stored)

@@ -1,0 +1,151 @@
+"""The text of documents: page by page, clean, and in words where there is none."""
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat.exceptions import RequestError
+from chat.files import extraction
+from chat.files.confined import documents as confined
+from chat.files.confined.text_encoding import decoded
+from chat.files.document_types import DOCX, PPTX, XLSX
+from chat.files.extraction import Extracted, NeedsConversion, converted
+from tests.files import documents
+from tests.files.extracting import extracted, refused
+
+LEGACY = Path(__file__).with_name("legacy.xls")
+
+
+def text(content: bytes) -> str:
+    """Return a plain text as `extracted` reads it, without the child process."""
+    return confined.cleaned(decoded(content))
+
+
+def test_a_pdf_by_pages() -> None:
+    found = extracted(
+        documents.pdf("The first page", "", "Überschuß (no 3)".replace("(", r"\(").replace(")", r"\)"))
+    )
+    assert found == Extracted("application/pdf", ("The first page", "", "Überschuß (no 3)"))
+
+
+def test_a_text_document() -> None:
+    table = (
+        "<w:tbl>"
+        + "<w:tr>"
+        + "".join(f"<w:tc>{documents.paragraph(cell)}</w:tc>" for cell in "ab")
+        + "</w:tr></w:tbl>"
+    )
+    body = documents.paragraph("Grüße &amp; more") + table
+    found = extracted(documents.docx(body=body), "a.docx")
+    assert found.media_type == DOCX
+    assert found.pages[0].startswith("Grüße & more\n\n| a | b |")
+
+
+def test_a_workbook_by_sheets() -> None:
+    found = extracted(documents.xlsx(Costs=[["name", "## price"], ["x", "1.5"]], Second=[["far"]]), "a.xlsx")
+    assert found.media_type == XLSX
+    assert [page.splitlines()[0] for page in found.pages] == ["## Costs", "## Second"]
+    assert "| x | 1.5 |" in found.pages[0]
+    assert "far" in found.pages[1]
+
+
+def test_slides_by_number() -> None:
+    found = extracted(documents.pptx("## Slide 2", "", "the end"), "a.pptx")
+    assert found.media_type == PPTX
+    assert len(found.pages) == 3
+    assert "the end" in found.pages[2]
+
+
+def test_an_old_workbook() -> None:
+    found = extracted(LEGACY.read_bytes(), "old.xls")
+    assert (found.media_type, "| legacy |" in found.pages[0]) == ("application/vnd.ms-excel", True)
+
+
+def test_a_web_page_without_its_scripts() -> None:
+    page = """<!doctype html><html><head><title>T</title><style>p{}</style><body onload="x()"><h1>Head</h1>
+    <p>One <b>bold</b>&nbsp;word<br>and &lt;more&gt;</p><script>alert(1)</script><ul><li>first<li>second</ul>
+    <table><tr><td>a<td>b</tr></table><noscript>off</noscript>end"""
+    (found,) = extracted(page.encode(), "a.html").pages
+    assert found.startswith("T\n\n# Head\n\nOne bold\xa0word\nand <more>\n\n- first\n- second\n\n| a | b |\n")
+    assert found.endswith("\n\nend")
+
+
+def test_a_text_is_clean() -> None:
+    assert text("a\x1b[31mb\x1b[0m  \r\n\n\n\n\nc\ufeff\x0bd\u2028e\xadf\x08\n".encode()) == "ab\n\nc\nd\nef"
+    assert confined.cleaned("exam\x02\r\nple\ufffes\ud800\x00\x85") == "examples"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "refusal"),
+    [
+        ("a.exe", b"MZ\x90\0", "415 not_a_document"),
+        ("a.txt", b"text" * 2_000 + bytes(9_000), "415 not_a_document"),
+        ("a.txt", "Привет".encode("koi8-r"), "422 uncertain_encoding"),
+        ("a.docx", documents.package({"a": "x"}), "415 not_a_document"),
+        ("a.doc", documents.OLE + bytes(600), "415 not_a_document"),
+        ("a.docx", documents.docx("x")[:300], "422 broken_document"),
+        ("a.docx", documents.docx(**{"word__document.xml": "<"}), "422 broken_document"),
+        ("a.pdf", b"%PDF-1.7\nnothing", "422 broken_document"),
+        ("a.docx", documents.encrypted_office(), "422 encrypted_document"),
+        ("scan.pdf", documents.pdf("", ""), "422 no_text"),
+        ("a.txt", b" \n\t", "422 no_text"),
+        ("a.docx", documents.docx(""), "422 no_text"),
+        ("long.pdf", documents.pdf(*["x"] * 2_001), "422 too_many_pages"),
+        ("long.txt", b"x" * 4_000_001, "422 document_too_long"),
+    ],
+    ids=range(14),
+)
+def test_unreadable_files_are_refused(name: str, content: bytes, refusal: str) -> None:
+    assert refused(content, name) == refusal
+
+
+def test_a_type_that_cloudflare_reads() -> None:
+    odt = documents.package({"mimetype": "application/vnd.oasis.opendocument.text"})
+    with pytest.raises(NeedsConversion) as error:
+        extracted(odt, "a.odt")
+    assert error.value.media_type == "application/vnd.oasis.opendocument.text"
+
+
+def test_converted_documents_have_the_same_limits() -> None:
+    assert converted("text/x", "\r\na\0b\r\n").pages == ("ab",)
+    for markdown, code in (("x" * 4_000_001, "document_too_long"), (" \0", "no_text")):
+        with pytest.raises(RequestError) as error:
+            converted("text/x", markdown)
+        assert error.value.code == code
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b'{"form": "pdf", "pages": []}',
+        b'{"form": "pdf", "pages": [""]}',
+        b'{"form": "pdf", "pages": [1]}',
+        b'{"form": "pdf", "pages": "x"}',
+        b'{"form": 1, "pages": ["x"]}',
+        b'{"form": "pdf", "pages": ["a\\u0000"]}',
+        b'{"form": "pdf", "pages": ["\\ud800"]}',
+        b'{"form": "pdf", "pages": [' + b'"x",' * 2_000 + b'"x"]}',
+        b"[" * 100_000,
+        b"",
+        b"\xff",
+    ],
+    ids=range(11),
+)
+def test_a_childs_output_is_not_trusted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
+) -> None:
+    (tmp_path / "taken.py").write_text(f"import sys\nsys.stdout.buffer.write({written!r})")
+    monkeypatch.setattr(extraction, "DOCUMENT_READER", tmp_path / "taken.py")
+    assert refused(b"x") == "422 broken_document"
+
+
+def test_tiny_values_of_a_child_take_no_memory() -> None:
+    written = b'{"form": "pdf", "pages": [' + b"[]," * 1_000_000 + b"[]]}"
+    tracemalloc.start()
+    with pytest.raises(RequestError):
+        extraction._read(written, "application/pdf")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * len(written)

@@ -1,0 +1,178 @@
+"""The order in which the text of a PDF is read: columns, tables with their empty cells, turned pages."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from chat.files.confined.pdf_columns import gutters
+from chat.files.confined.pdf_text import Box
+from tests.files.pdfs import String, drawn, page, pages, text, texts
+
+SENTENCE = "the harvest began late because of a storm that had flooded lower fields and prices rose by half"
+
+
+def prose(seed: int, count: int = 12, width: int = 40) -> list[str]:
+    chance = random.Random(seed)
+    words, lines = [chance.choice(SENTENCE.split()) for _ in range(count * 12)], [""]
+    for word in words:
+        if len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += word + " "
+    return [line.strip() for line in lines[:count]]
+
+
+def columns(*parts: list[str], lower: float = 0, width: float = 260) -> list[list[String]]:
+    """Columns of lines side by side, each a little lower than the one before."""
+    return [
+        [(50 + width * place, 700 - 13 * number - lower * place, line) for number, line in enumerate(lines)]
+        for place, lines in enumerate(parts)
+    ]
+
+
+def in_turn(parts: list[list[String]]) -> list[String]:
+    return [string for row in zip(*parts, strict=True) for string in row]
+
+
+@pytest.mark.parametrize("lower", [0, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_of_prose_are_read_one_after_another(seed: int, lower: float) -> None:
+    parts = [prose(seed), prose(seed + 9)]
+    made, wanted = columns(*parts, lower=lower), "\n".join(line for part in parts for line in part)
+    title, foot = (
+        (180, 760, "A title that stands over both of them"),
+        (50, 60, "1 " + "a note below both " * 6),
+    )
+    assert text(*in_turn(made)) == wanted
+    assert text(*made[0], *made[1]) == wanted
+    assert text(title, *in_turn(made), foot) == f"{title[2]}\n{wanted}\n{foot[2].strip()}"
+
+
+@pytest.mark.parametrize("edge", [float("inf"), float("nan"), 1e30])
+def test_places_outside_of_any_page_are_no_columns(edge: float) -> None:
+    assert gutters([Box(left, 0, right, 9) for left, right in ((0, 9), (30, edge), (-edge, 40)) * 4]) == []
+
+
+def test_three_columns() -> None:
+    parts = [prose(seed, width=28) for seed in (1, 2, 3)]
+    assert text(*in_turn(columns(*parts, width=170))) == "\n".join(line for part in parts for line in part)
+
+
+def test_words_divided_at_the_end_of_a_line() -> None:
+    one, two = prose(1), prose(2)
+    one[3:5] = ["the council of the town had refu-", "sed the loan that the farmers had asked"]
+    assert "had refused the loan" in text(*in_turn(columns(one, two)))
+    assert text(
+        (50, 700, "a hyphen-"),
+        (50, 687, "ation, self-"),
+        (50, 674, "Made COVID-"),
+        (50, 661, "19, e-"),
+        (50, 648, "mail"),
+    ) == ("a hyphenation, self-Made COVID-19, e-mail")
+
+
+@pytest.mark.parametrize("size", [6, 7])
+def test_a_superscript_ends_no_line(size: int) -> None:
+    raised = b"(the area is x) Tj /F %d Tf 4 Ts (2) Tj 0 Ts /F 10 Tf ( + y and more) Tj" % size
+    (found,) = texts(page((50, 686, "of it"), before=b"BT /F 10 Tf 50 700 Td %s ET " % raised))
+    assert found == "the area is x² + y and more\nof it"
+
+
+def rows(*cells: Sequence[str]) -> list[list[String]]:
+    return columns(*map(list, zip(*cells, strict=True)), width=150)
+
+
+NUMBERS = [
+    ("Item", "Count", "Price"),
+    ("Rope", "4", "3.50 €"),
+    ("Nails", "120", "0.02 €"),
+    ("Saw", "1", "19 €"),
+]
+PAIRS = [("Name:", "Ingrid"), ("Place:", "Bergen harbour"), ("Since:", "May"), ("Team:", "North")]
+LISTS = [("Ann Berg", "Per Lund"), ("Old Street", "New Street"), ("Oslo", "Bergen"), ("Norway", "Sweden")]
+
+
+def test_a_table_is_read_by_rows() -> None:
+    for table in (NUMBERS, PAIRS):
+        made = rows(*table)
+        by_row, by_column = in_turn(made), [cell for column in made for cell in column]
+        assert text(*by_row).split() == text(*by_column).split() == " ".join(map(" ".join, table)).split()
+
+
+def test_rows_that_begin_with_one_character_are_rows() -> None:
+    table = [("No", "Item", "Price"), ("1", "Rye bread", "4.80"), ("2", "Cake", "19"), ("a", "Milk", "1.20")]
+    assert text(*in_turn(rows(*table))).split("\n") == list(map("\t".join, table))
+
+
+TIMETABLE = [
+    ("", "Mon", "Tue", "Wed"),
+    ("8:00", "Music", "Art", "Sports"),
+    ("9:00", "Art", "", "Music"),
+    ("10:00", "", "Sports", "Art"),
+    ("11:00", "Biology", "Music", ""),
+]
+
+
+def cells_of(table: list[tuple[str, ...]], top: float) -> list[String]:
+    return [
+        (50 + 100 * at, top - 15 * row, cell)
+        for row, cells in enumerate(table)
+        for at, cell in enumerate(cells)
+        if cell
+    ]
+
+
+def test_a_table_between_prose_keeps_its_empty_cells() -> None:
+    above, below = prose(3, 14, 90), prose(5, 14, 90)
+    made = [(50, 740 - 13 * at, line) for at, line in enumerate(above)]
+    made += cells_of(TIMETABLE, 540) + [(50, 440 - 13 * at, line) for at, line in enumerate(below)]
+    made += cells_of(TIMETABLE[1:], 200)
+    wanted = ["\t".join(row).rstrip() for row in TIMETABLE]
+    assert text(*made).split("\n") == [*above, *wanted, "", *below, *wanted[1:]]
+
+
+def test_empty_cells_of_a_table_keep_their_places() -> None:
+    made, wanted = cells_of(TIMETABLE, 700), ["\t".join(row).rstrip() for row in TIMETABLE]
+    assert text(*made).split("\n") == wanted
+    assert text(*sorted(made, key=lambda string: string[0])).split("\n") == wanted
+
+
+def test_blocks_side_by_side_stay_as_they_are_drawn() -> None:
+    made = rows(*LISTS)
+    wanted = [cell for column in zip(*LISTS, strict=True) for cell in column]
+    assert text(*(cell for column in made for cell in column)).split("\n") == wanted
+    assert text(*in_turn(made)).split("\n") == list(map(" ".join, LISTS))
+
+
+def test_rows_of_prose_are_not_torn_apart() -> None:
+    made, wanted, height = [], [], 700
+    for seed in range(5):
+        for left in (50, 310):
+            cell = prose(seed + left, count=4)
+            made += [(left, height - 13 * number, line) for number, line in enumerate(cell)]
+            wanted += cell
+        height -= 80
+    assert text(*made).split("\n") == wanted
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_rotated_pages_are_read_as_their_text_stands(rotation: int, turn: int) -> None:
+    parts = [prose(1), prose(2)]
+    turned = {
+        0: b"",
+        90: b"0 1 -1 0 800 0 cm ",
+        180: b"-1 0 0 -1 600 800 cm ",
+        270: b"0 -1 1 0 0 800 cm ",
+    }
+    content = turned[turn] + drawn(in_turn(columns(*parts)))
+    (found,) = texts(pages([(content, ())], entries=f"/Rotate {rotation} /MediaBox [0 0 900 900]"))
+    assert found.split("\n") == [line for part in parts for line in part]
+
+
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_lines_of_a_page_turned_by_mistake(rotation: int) -> None:
+    lines = prose(3, 4, 90)
+    made = [(50, 740 - 13 * at, line) for at, line in enumerate(lines)] + cells_of(TIMETABLE, 600)
+    wanted = ["\t".join(row).rstrip() for row in TIMETABLE]
+    assert text(*made, entries=f"/Rotate {rotation}").split("\n") == [*lines, *wanted]

@@ -1,0 +1,65 @@
+"""The characters of PDFs: raised ones, such that no font tells, and those outside of the page."""
+
+import pytest
+
+from chat.files.confined.page_notes import UNREADABLE_ONLY
+from tests.files.extracting import refused
+from tests.files.pdfs import page, text, texts
+
+SCRIPTS = [
+    ("(1.5 x 10) Tj /F 7 Tf 4 Ts (8) Tj 0 Ts /F 10 Tf ( km) Tj", "1.5 x 10⁸ km"),
+    ("(10) Tj /F 7 Tf 4 Ts (-3) Tj 0 Ts /F 10 Tf ( g, cm) Tj /F 6 Tf 3 Ts (3) Tj", "10⁻³ g, cm³"),
+    ("(of 120) Tj /F 7 Tf 4 Ts (1,2) Tj 0 Ts /F 10 Tf ( euros) Tj", "of 120^(1,2) euros"),
+    ("(x) Tj /F 7 Tf 4 Ts (n+1) Tj 0 Ts /F 10 Tf (, H) Tj /F 7 Tf -2 Ts (2) Tj /F 10 Tf 0 Ts (O) Tj",
+     "x^(n+1), H₂O"),
+    ("(the 1) Tj /F 7 Tf 4 Ts (st) Tj 0 Ts /F 10 Tf ( of 2) Tj", "the 1st of 2"),
+    ("(10) Tj /F 1 Tf 7 0 0 7 62 704 Tm (6) Tj /F 10 Tf 1 0 0 1 66 700 Tm ( cells) Tj", "10⁶ cells"),
+    ("(rose by 4) Tj /F 7 Tf (2) Tj", "rose by 42"),  # smaller, but on the line
+    ("(W) Tj /F 7 Tf (ord 12) Tj", "Word 12"),
+    ("/F 24 Tf (O) Tj /F 10 Tf 9 Ts (nce 12 men) Tj", "Once 12 men"),  # a drop capital
+    ("(4) Tj /F 7 Tf 4 Ts 200 0 Td (2) Tj", "4\n2"),  # in another column
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("strings", "wanted"), SCRIPTS)
+def test_a_superscript_is_no_digit_of_the_number(strings: str, wanted: str) -> None:
+    (found,) = texts(page(before=b"BT /F 10 Tf 50 700 Td %s ET " % strings.encode()))
+    assert found == wanted
+
+
+NAMELESS = b"<< /Type /Font /Subtype /Type1 /BaseFont /X /Encoding << /Differences [%s] >> >>"
+LETTERS = b" ".join(b"%d /g%d" % (code, code) for code in range(1, 127))
+
+
+@pytest.mark.parametrize(
+    ("names", "shown", "wanted"),
+    [
+        (b"1 /f_f_i", "(o\\001ce) Tj", "o\ufffdce"),
+        (LETTERS, "(\\001\\004\\015HX\\012) Tj", "\ufffd" * 6),
+        (LETTERS, "(\\016ce has o\\013ers) Tj", "\ufffdce has o\ufffders"),  # TeX's
+    ],
+)
+def test_letters_that_no_font_tells_are_marked(names: bytes, shown: str, wanted: str) -> None:
+    string = b"BT /G 10 Tf 50 650 Td %s ET " % shown.encode()
+    made = page((50, 700, "The fee is"), before=string, more=[NAMELESS % names])
+    assert texts(made.replace(b"/Font << ", b"/Font << /G 20 0 R "))[0].split("\n") == [wanted, "The fee is"]
+    alone = page(before=string, more=[NAMELESS % LETTERS]).replace(b"/Font << ", b"/Font << /G 20 0 R ")
+    if set(wanted) == {"\ufffd"}:
+        assert texts(alone) == [UNREADABLE_ONLY]
+        assert refused(alone, "a.pdf") == "422 no_text"
+
+
+@pytest.mark.parametrize(
+    ("box", "wanted"),
+    [
+        ("/CropBox [0 0 300 842]", "left half\nof it"),
+        ("/CropBox [300 0 595 842]", "right half"),
+        ("/CropBox [0 695 595 842]", "left half\nright half"),
+        ("/CropBox [300 0 595 842] /Rotate 90", "right half"),
+        ("/MediaBox [0 0 300 842]", "left half\nof it"),
+        ("", "left half\nright half\nof it"),
+    ],
+)
+def test_what_the_page_does_not_show_is_left_out(box: str, wanted: str) -> None:
+    strings = [(50, 720, "left half"), (350, 705, "right half"), (50, 680, "of it")]
+    assert text(*strings, entries=box) == wanted

@@ -2,9 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from typing import IO, Annotated
+from typing import IO
 
-import msgspec
 from django.utils.translation import gettext as _
 
 from chat.exceptions import RequestError
@@ -20,7 +19,6 @@ EXTRACTION_WALL_SECONDS = 40
 EXTRACTION_LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
 # As UTF-8, a character takes four bytes; a line feed and a quotation mark two, in JSON.
 MAX_EXTRACTED_BYTES = 4 * MAX_CHARACTERS + 100_000
-MAX_NAME_CHARS = 100
 NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -33,14 +31,6 @@ class Extracted:
 
     media_type: str
     pages: tuple[str, ...]
-
-
-class _Told(msgspec.Struct):
-    """What the child writes: pages, or the name of a problem. A wrong value ends the decoding at once."""
-
-    form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
-    pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []
-    problem: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
 
 
 class NeedsConversion(problems.NotADocument):
@@ -92,9 +82,11 @@ def converted(media_type: str, markdown: str) -> Extracted:
 
 def _read(output: bytes, media_type: str) -> Extracted:
     """Return what the child has written. It is not trusted: the document may have taken control of it."""
+    from . import child_output  # not at the top: it loads msgspec
+
     try:
-        told = msgspec.json.decode(output, type=_Told)
-    except (ValueError, msgspec.MsgspecError):  # killed by a limit
+        told = child_output.decoded(output)
+    except ValueError:  # killed by a limit
         raise _problem("broken") from None
     if told.problem or not _are_pages(told.pages):
         raise _problem(told.problem or "broken")

@@ -40,7 +40,6 @@ LONG = {  # files that take much longer than that, because they start things wit
     "tests/test_migrations.py": 20.0,
     "tests/engine/test_failures.py": 20.0,
     "tests/views/test_fair_pages.py": 20.0,
-    "tests/test_readme.py": 15.0,
     "tests/engine/test_writer.py": 15.0,
     "tests/test_tools.py": 15.0,
     "tests/files/test_hostile_documents.py": 15.0,

@@ -175,13 +175,14 @@ ROW = "Müller,Köln,東京\n".encode()
         (b"1,2,3\n4,5,6\n7,8\0,9\n", "1,2,3\n4,5,6\n7,8\ufffd,9\n"),
         (b"so it ends\r\n\x1a", "so it ends\r\n"),
         (b"N\bNA\bA _\bx\n\b ab\bc 5%\b\b10%", "NA x\n ac 10%"),
+        (b"end\b\nof 100%\b\b\b\b9", "end\nof 900%"),
         ("né ".encode() + b"\xed\xa0\xbd\xed\xb8\x80", "né \U0001f600"),
         ("né ".encode() + b"\xed\xa0\xbd alone", "né \ufffd alone"),
         (ROW * 9 + b"Stra\xdfe " * 9, ROW.decode() * 9 + "Stra\ufffde " * 9),
         (b"x" * 1_490 + b" \xff\x9d", "x" * 1_490 + " \ufffd\ufffd"),
         ("Zeit: 5 µs \ufffd \ufffd".encode() + b"\xfc", "Zeit: 5 µs \ufffd \ufffd\ufffd"),
     ],
-    ids=range(15),
+    ids=range(16),
 )  # fmt: skip
 def test_utf8_with_bytes_that_are_not(content: bytes, text: str) -> None:
     assert decoded(content) == text

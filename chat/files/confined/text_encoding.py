@@ -141,14 +141,19 @@ def _declared(content: bytes) -> str:
 
 
 def without_terminal_codes(text: str) -> str:
-    """Return the text without the codes of terminals; what a backspace takes back is left out."""
+    """Return the text without the codes of terminals: what follows a backspace replaces what was before it."""
     text = TERMINAL_CODES.sub("", text)
     if "\b" not in text:
         return text
     written: list[str] = []
+    back = 0  # characters of the line that the cursor stands before
     for character in text:
-        if character != "\b":
+        if character == "\b":
+            back += back < len(written) and written[-1 - back] != "\n"
+        elif back and character != "\n":
+            written[-back] = character
+            back -= 1
+        else:
             written.append(character)
-        elif written and written[-1] != "\n":
-            written.pop()
+            back = 0
     return "".join(written)

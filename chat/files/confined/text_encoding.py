@@ -141,7 +141,7 @@ def _declared(content: bytes) -> str:
 
 
 def without_terminal_codes(text: str) -> str:
-    """Return the text without the codes of terminals: what follows a backspace replaces what was before it."""
+    """Return the text without the codes of terminals: a backspace has the next letter replace the last."""
     text = TERMINAL_CODES.sub("", text)
     if "\b" not in text:
         return text

@@ -85,7 +85,7 @@ def test_what_is_wrong_with_the_site_s_account_is_not_told() -> None:
         (403, {"error": {"message": "Access denied by policy"}},
          (403, "permission_error", "model_not_permitted", None)),
         (422, {"detail": [{"loc": ["body", "x"], "msg": "field required"}]},
-         (400, "invalid_request_error", "invalid_request", None)),
+         (400, "invalid_request_error", "invalid_request", "x")),
     ],
 )  # fmt: skip
 def test_openai_s_dialect_has_its_words(status: int, body: Any, expected: tuple[Any, ...]) -> None:

@@ -13,7 +13,7 @@ from django.conf import settings
 from chat.db.background import BackgroundTasks, log_failure
 from chat.db.executor import run_in_db
 from chat.files.passages import best_passages, embeddings
-from chat.files.passages.best_passages import Ranked, RankingNeeded, RankingRequest
+from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.files.passages.embeddings import PassageBatch, QuestionVector
 from chat.files.passages.pages import key_of
 from chat.models import Attachment
@@ -55,11 +55,9 @@ class DocumentRanking:
         self._tasks = BackgroundTasks()
         self._stopped = False
 
-    async def rank(self, person: int, needed: RankingNeeded) -> Ranked:
+    async def rank(self, person: int, wanted: RankingRequest) -> Ranked:
         """Return the best passages for a prompt. Raises ServiceOverloaded."""
-        wanted, question = needed.wanted, None
-        if self._may_embed(needed.model):
-            question = await self._question(person, wanted)
+        question = await self._question(person, wanted) if self._may_embed(wanted.model) else None
         return await asyncio.wrap_future(best_passages.submit(person, wanted, question))
 
     def on_uploaded(self, document: Attachment) -> None:

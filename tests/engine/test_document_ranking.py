@@ -12,7 +12,7 @@ from chat.engine import document_ranking
 from chat.engine.document_ranking import DocumentRanking
 from chat.files import deletion
 from chat.files.passages import best_passages, embeddings
-from chat.files.passages.best_passages import Ranked, RankingNeeded, RankingRequest
+from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Attachment, AttachmentFile, PassageVectors, User
 from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Account, Client
@@ -69,8 +69,8 @@ async def ranking(
             await close_connections()
 
 
-def needed(*documents: Attachment, question: str = QUESTION, model: LlmModel = HOSTED) -> RankingNeeded:
-    return RankingNeeded(RankingRequest.of(documents, [question]), model)
+def needed(*documents: Attachment, question: str = QUESTION, model: LlmModel = HOSTED) -> RankingRequest:
+    return RankingRequest.of(documents, [question], model)
 
 
 def pages(ranked: Ranked) -> list[int]:
@@ -229,7 +229,7 @@ def test_a_document_with_some_embeddings_counts_as_one_without(report: Attachmen
     embedded(report, lambda batch: batch.start == 0)
     assert embeddings.without([report], BGE) == [report]
     question = embeddings.QuestionVector(BGE, [1.0, 0.0])
-    wanted = RankingRequest.of([report], ["zebra"])
+    wanted = RankingRequest.of([report], ["zebra"], HOSTED)
     assert best_passages.rank(wanted, question) == best_passages.rank(wanted)
     embedded(report)
     assert embeddings.without([report], BGE) == []

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from chat.files.passages.best_passages import RankingNeeded, rank
+from chat.files.passages.best_passages import RankingRequest, rank
 from chat.upstream.chat_request import ChatRequest
 
 
-def built(build: Callable[..., ChatRequest], *args: Any) -> ChatRequest:
+def built(build: Callable[..., ChatRequest | RankingRequest], *args: Any) -> ChatRequest:
     """Build a request; again with the best passages of documents, if it needs them."""
-    try:
-        return build(*args)
-    except RankingNeeded as needed:
-        return build(*args, ranked=rank(needed.wanted))
+    made = build(*args)
+    if isinstance(made, RankingRequest):
+        made = build(*args, ranked=rank(made))
+    assert isinstance(made, ChatRequest)
+    return made

@@ -13,7 +13,6 @@ from chat.files.passages import best_passages, selection
 from chat.files.passages.best_passages import (
     MAX_RANKED_QUESTIONS,
     MAX_WAITING_RANKINGS,
-    RankingNeeded,
     RankingRequest,
     rank,
 )
@@ -51,18 +50,18 @@ def rankers(monkeypatch: pytest.MonkeyPatch) -> FairExecutor:
 
 
 def test_a_prompt_that_needs_passages_reads_no_text(report: Attachment) -> None:
-    with CaptureQueriesContext(connection) as queries, pytest.raises(RankingNeeded) as needed:
-        selection.select([report], ["What was the margin?"], MODEL, 1_000)
+    with CaptureQueriesContext(connection) as queries:
+        wanted = selection.select([report], ["What was the margin?"], MODEL, 1_000)
     assert len(queries) == 0
-    assert needed.value.wanted == RankingRequest((report,), ("What was the margin?",))
+    assert wanted == RankingRequest((report,), ("What was the margin?",), MODEL)
 
 
 def test_passages_for_another_question_are_not_used(report: Attachment) -> None:
-    ranked = rank(RankingRequest.of([report], ["What was the margin?"]))
+    ranked = rank(RankingRequest.of([report], ["What was the margin?"], MODEL))
     found = selection.select([report], ["What was the margin?"], MODEL, 1_000, ranked)
     assert [each.page for each in found.sent] == [41]
-    with pytest.raises(RankingNeeded):
-        selection.select([report], ["Who wrote it?"], MODEL, 1_000, ranked)
+    wanted = selection.select([report], ["Who wrote it?"], MODEL, 1_000, ranked)
+    assert wanted == RankingRequest((report,), ("Who wrote it?",), MODEL)
 
 
 def test_a_document_that_fits_needs_no_passages(alice: User) -> None:
@@ -78,7 +77,7 @@ def test_only_the_latest_questions_are_tried(report: Attachment, monkeypatch: py
         return [0.0]
 
     monkeypatch.setattr(Corpus, "scores", scores)
-    rank(RankingRequest.of([report], [f"zebra {number}" for number in range(500)]))
+    rank(RankingRequest.of([report], [f"zebra {number}" for number in range(500)], MODEL))
     assert tried == [f"zebra {number}" for number in range(MAX_RANKED_QUESTIONS)]
 
 
@@ -95,7 +94,7 @@ def test_a_persons_rankings_wait_for_each_other(
         running[0] -= 1
         return real(wanted)
 
-    wanted = RankingRequest.of([report], ["margin"])
+    wanted = RankingRequest.of([report], ["margin"], MODEL)
     monkeypatch.setattr(best_passages, "rank", slow)
     hers = [best_passages.submit(1, wanted) for _ in range(1 + MAX_WAITING_RANKINGS)]
     with pytest.raises(ServiceOverloaded):

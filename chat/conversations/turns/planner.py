@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
-from chat.files.passages.best_passages import Ranked
+from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.library.assistants import library
 from chat.library.assistants.content import model_of
 from chat.limits import MAX_REPLY_CHARS
@@ -30,11 +30,12 @@ class Plan:
 
     `added`: the new messages. `attachments`: the pictures and documents of the new question, uploads or
     another message's. `as_read`: the columns of a stored conversation that the plan depends on, before it.
+    `request` asks for a ranking if the prompt has long documents: rank them, then plan again.
     """
 
     conversation: Conversation
     reply: Message
-    request: ChatRequest
+    request: ChatRequest | RankingRequest
     added: list[Message] = field(default_factory=list)
     attachments: Sequence[Attachment] = ()
     as_read: Mapping[str, Any] = field(default_factory=dict)
@@ -44,7 +45,7 @@ class Plan:
 class Planner:
     """Plan the commands of one user.
 
-    `catalog`: the models that this user may use. `ranked`: the passages that an earlier plan needed.
+    `catalog`: the models that this user may use. `ranked`: the passages that an earlier plan asked for.
     """
 
     catalog: Catalog
@@ -54,8 +55,7 @@ class Planner:
         """Return the plan for a command; write nothing, and lock nothing.
 
         The conversation is read first, so that its `updated` shows whether anything has changed since.
-        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment), PayloadTooLarge, and
-        RankingNeeded.
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment) and PayloadTooLarge.
         """
         if isinstance(command, SendMessage):
             return self._send(user, command)
@@ -134,7 +134,9 @@ class Planner:
         request = prompt.rebuild_prompt(
             system, message.parent_id, model, conversation.parameters, lasting, self.ranked
         )
-        return Plan(conversation, reply, replace(request, skip_cache=True), [reply])
+        if isinstance(request, ChatRequest):
+            request = replace(request, skip_cache=True)
+        return Plan(conversation, reply, request, [reply])
 
     def _continue(self, conversation: Conversation, message: Message, command: ContinueReply) -> Plan:
         run = message.runs.order_by("-created").first()

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from chat.exceptions import PayloadTooLarge
-from chat.files.passages.best_passages import Ranked
+from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.files.passages.selection import Selection, expected_tokens, select
 from chat.library.assistants.variables import fill
 from chat.models import Attachment, Conversation, Message, Preferences
@@ -65,11 +65,12 @@ def build_prompt(
     attachments: Sequence[Attachment] = (),
     documents: Sequence[Attachment] = (),
     ranked: Ranked | None = None,
-) -> ChatRequest:
+) -> ChatRequest | RankingRequest:
     """Return the request for `content` after the branch that ends with `leaf`.
 
     `chosen`: the parameters that the user chose. `attachments` belong to `content`, `documents` to the
-    conversation. `ranked`: what an earlier call needed. Raises PayloadTooLarge and RankingNeeded.
+    conversation. If long documents have to be ranked first, return what is wanted; `ranked` is the result,
+    for the next call. Raises PayloadTooLarge.
     """
     messages = [*branch.read(leaf, model), branch.new_question(content, attachments)]
     return _request(system, branch.with_documents(messages, documents), model, chosen, ranked=ranked)
@@ -82,8 +83,8 @@ def rebuild_prompt(
     chosen: Parameters = NO_PARAMETERS,
     documents: Sequence[Attachment] = (),
     ranked: Ranked | None = None,
-) -> ChatRequest:
-    """Return the request for the stored branch that ends with `question`. Raises as `build_prompt` does."""
+) -> ChatRequest | RankingRequest:
+    """Return the request for the stored branch that ends with `question`, as `build_prompt` does."""
     messages = branch.with_documents(branch.read(question, model), documents)
     return _request(system, messages, model, chosen, ranked=ranked)
 
@@ -95,11 +96,11 @@ def build_continuation(
     chosen: Parameters = NO_PARAMETERS,
     documents: Sequence[Attachment] = (),
     ranked: Ranked | None = None,
-) -> ChatRequest:
+) -> ChatRequest | RankingRequest:
     """Return the request to continue `reply`; if it has no text, to generate it again.
 
     llama.cpp continues a last message of the assistant. The templates of hosted models close that message, so
-    those models are instructed to continue it. Raises as `build_prompt` does.
+    those models are instructed to continue it. Otherwise as `build_prompt`.
     """
     assert reply.parent_id is not None
     if not reply.text.strip():
@@ -155,7 +156,7 @@ def _request(
     chosen: Parameters,
     following: Sequence[dict[str, Any]] = (),
     ranked: Ranked | None = None,
-) -> ChatRequest:
+) -> ChatRequest | RankingRequest:
     """Return the request for the branch `messages`, which ends with a question.
 
     `following`: what follows the question, without an id. Neither the system prompt nor the question nor what
@@ -163,6 +164,8 @@ def _request(
     """
     reply_tokens, needed = parameters.chosen_max_tokens(chosen), 1 + len(following)
     documents = _selection(system, messages, model, following, ranked)
+    if isinstance(documents, RankingRequest):
+        return documents
     merged, ids = branch.merged(_before_question(messages, documents.parts), documents.texts)
     fit, start = _fit(system, [*merged, *following], ids, model, reply_tokens, needed=needed)
     if fit.dropped and not documents.parts and not _holds(fit, documents.texts.values()):
@@ -184,7 +187,7 @@ def _selection(
     model: LlmModel,
     following: Sequence[dict[str, Any]],
     ranked: Ranked | None,
-) -> Selection:
+) -> Selection | RankingRequest:
     """Return what the request holds of the branch's documents."""
     documents = [document for each in messages for document in each.documents]
     if not documents:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from chat.catalog.catalog import CurrentCatalog, catalog_for_user
 from chat.db.executor import write_lock
 from chat.exceptions import Conflict, ConversationBusy, NotFound, RequestError
-from chat.files.passages.best_passages import Ranked, RankingNeeded
+from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Conversation, Message, Run, User
 from chat.models.fast_sql import insert, update
 from chat.ownership.protocol import Lease
@@ -53,28 +53,31 @@ class TurnStore:
 
     def store(
         self, user: User, command: Command, *, queued: bool, ranked: Ranked | None = None
-    ) -> StoredTurn:
+    ) -> StoredTurn | RankingRequest:
         """Store the turn of a command, once for each client key. `queued`: its run has to wait.
 
-        `ranked`: the passages of documents that an earlier call needed. Raises NotFound, ConversationBusy,
-        Conflict, BadRequest (model or attachment), PayloadTooLarge and RankingNeeded; then nothing is stored.
+        If its prompt needs a ranking of documents first, store nothing and return what is wanted; `ranked` is
+        the result, for the next call. Raises NotFound, ConversationBusy, Conflict, BadRequest (model or
+        attachment) and PayloadTooLarge; then nothing is stored.
         """
         planner = Planner(catalog_for_user(self._catalog.get(), user), ranked)
-        for _ in range(MAX_ATTEMPTS):
-            try:
+        try:
+            for _ in range(MAX_ATTEMPTS):
                 # Planned before locking: reading a long branch and its documents takes time, and would block
                 # other writers.
                 plan = planner.plan(user, command)
-                with write_lock(), transaction.atomic():
-                    return self._save(user, command, plan, queued)
-            except (IntegrityError, RequestError, RankingNeeded, ConversationChanged) as error:
-                # Either the same key was sent before, or another turn of this conversation was faster; its
-                # run may have ended by now.
+                if isinstance(plan.request, RankingRequest):
+                    return self.find(user, command) or plan.request
+                if stored := self._save(user, command, plan, plan.request, queued):
+                    return stored
                 if earlier := self.find(user, command):
                     return earlier
-                if isinstance(error, RequestError | RankingNeeded):
-                    raise
-                check_not_busy(plan.conversation.pk)
+                check_not_busy(plan.conversation.pk)  # the faster turn's run may have ended by now
+        except RequestError:
+            # A key that was sent before is answered as then, whatever has become of its conversation.
+            if earlier := self.find(user, command):
+                return earlier
+            raise
         raise ConversationBusy(gettext("Too many requests for this conversation at once. Try again."))
 
     def find(self, user: User, command: Command) -> StoredTurn | None:
@@ -94,20 +97,27 @@ class TurnStore:
             )
         return StoredTurn(run, None)
 
-    def _save(self, user: User, command: Command, plan: Plan, queued: bool) -> StoredTurn:
-        # Foreign keys are checked at the commit, so rows that refer to each other are each written once.
+    def _save(
+        self, user: User, command: Command, plan: Plan, request: ChatRequest, queued: bool
+    ) -> StoredTurn | None:
+        """Store the plan. Return None if another turn was faster: of this client key or conversation."""
         is_new = plan.conversation._state.adding
-        _save_conversation(plan)
-        if plan.added:
-            insert(*plan.added)
-            attached.save(plan.attachments, plan.added[0])
-            index.add(_documents(user, plan, with_title=is_new))
-        run = self._run(user, command, plan, queued)
-        insert(run)
-        return StoredTurn(run, plan.request)
+        try:
+            # Foreign keys are checked at the commit, so rows that refer to each other are each written once.
+            with write_lock(), transaction.atomic():
+                _save_conversation(plan)
+                if plan.added:
+                    insert(*plan.added)
+                    attached.save(plan.attachments, plan.added[0])
+                    index.add(_documents(user, plan, with_title=is_new))
+                run = self._run(user, command, plan, request, queued)
+                insert(run)
+        except (IntegrityError, ConversationChanged):
+            return None
+        return StoredTurn(run, request)
 
-    def _run(self, user: User, command: Command, plan: Plan, queued: bool) -> Run:
-        reply, request = plan.reply, plan.request
+    def _run(self, user: User, command: Command, plan: Plan, request: ChatRequest, queued: bool) -> Run:
+        reply = plan.reply
         return Run(
             user=user,
             conversation=plan.conversation,

@@ -1,7 +1,7 @@
 """The passages of documents that match a question best: what is wanted, and the work of ranking them.
 
 Ranking takes up to a second of CPU time, so neither a database thread nor the event loop may do it. A prompt
-that needs it is refused with `RankingNeeded`, and built again with the result.
+that needs it comes back as a `RankingRequest`, and is built again with the result.
 """
 
 from collections.abc import Sequence
@@ -33,14 +33,20 @@ RANKING_RETRY_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """Documents whose best passages are wanted, and questions, latest first, as `Ranked` describes."""
+    """What a prompt for `model` needs to know of long documents before it can be built: their best passages.
+
+    `questions`: as `Ranked` describes, latest first.
+    """
 
     documents: tuple[Attachment, ...]
     questions: tuple[str, ...]
+    model: LlmModel
 
     @classmethod
-    def of(cls, documents: Sequence[Attachment], questions: Sequence[str]) -> "RankingRequest":
-        return cls(tuple(documents), tuple(questions[:MAX_RANKED_QUESTIONS]))
+    def of(
+        cls, documents: Sequence[Attachment], questions: Sequence[str], model: LlmModel
+    ) -> "RankingRequest":
+        return cls(tuple(documents), tuple(questions[:MAX_RANKED_QUESTIONS]), model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +59,6 @@ class Ranked:
 
     wanted: RankingRequest
     passages: tuple[tuple[Attachment, DocumentPassage], ...]
-
-
-class RankingNeeded(Exception):
-    """The prompt needs the best passages of long documents. Rank them, then build it again."""
-
-    def __init__(self, wanted: RankingRequest, model: LlmModel) -> None:
-        super().__init__(f"{len(wanted.documents)} documents have to be ranked")
-        self.wanted = wanted
-        self.model = model  # that gets the prompt
 
 
 def submit(person: int, wanted: RankingRequest, question: QuestionVector | None = None) -> "Future[Ranked]":

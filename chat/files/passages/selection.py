@@ -10,7 +10,7 @@ from chat.upstream.chat_request import SentPart
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import prompt_text
-from .best_passages import MAX_PASSAGES, Ranked, RankingNeeded, RankingRequest
+from .best_passages import MAX_PASSAGES, Ranked, RankingRequest
 from .pages import PageText, TextKey, all_pages, key_of
 from .passages import PASSAGE_CHARS, DocumentPassage, joined
 
@@ -41,18 +41,18 @@ def select(
     model: LlmModel,
     room: int,
     ranked: Ranked | None = None,
-) -> Selection:
+) -> Selection | RankingRequest:
     """Return what a prompt with `room` tokens for documents holds.
 
-    `documents` are those of the branch, oldest first, `questions` its questions, latest first. Raises
-    RankingNeeded if the documents do not fit, unless `ranked` is the result for the same ones.
+    `documents` are those of the branch, oldest first, `questions` its questions, latest first. If they do
+    not fit, and `ranked` is not the result for the same ones, return what has to be ranked.
     """
     read = _latest(documents)
     if selection := _whole(documents, read, model, room):
         return selection
-    wanted = RankingRequest.of(read, questions)
+    wanted = RankingRequest.of(read, questions, model)
     if ranked is None or ranked.wanted != wanted:
-        raise RankingNeeded(wanted, model)
+        return wanted
     return _best_parts(documents, ranked, model, room)
 
 

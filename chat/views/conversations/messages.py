@@ -20,7 +20,7 @@ from chat.db.executor import run_in_db
 from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
 from chat.exceptions import ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
-from chat.files.passages.best_passages import Ranked, RankingNeeded
+from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import User
 
 from .. import pages
@@ -104,13 +104,10 @@ async def _store_and_launch(
     ranked: Ranked | None = None
     for _attempt in range(MAX_RANKINGS):
         await engine.heartbeat.confirm()
-        try:
-            user, stored = await run_in_db(_store, engine, request, parse, ranked)
-        except RankingNeeded as needed:
-            assert request.user.pk
-            ranked = await engine.document_ranking.rank(request.user.pk, needed)
-        else:
+        user, stored = await run_in_db(_store, engine, request, parse, ranked)
+        if isinstance(stored, StoredTurn):
             return user, await engine.launch(stored)
+        ranked = await engine.document_ranking.rank(user.pk, stored)
     raise ConversationBusy(_("Too many requests for this conversation at once. Try again."))
 
 
@@ -119,7 +116,7 @@ def _store(
     request: HttpRequest,
     parse: Callable[[HttpRequest], Command],
     ranked: Ranked | None,
-) -> tuple[User, StoredTurn]:
+) -> tuple[User, StoredTurn | RankingRequest]:
     """Do all database work of the request in one call on one thread."""
     user = access.get_user(request)
     command = parse(request)

@@ -14,10 +14,10 @@ S3 := .venv/.s3
 DEV := .venv/.dev
 AUDIT := tests/tools/audit/node_modules/.installed
 
-# Two test processes per core, because they wait a lot. The tests of a file stay in one process, because
-# many share a server. The longest file starts first (tests/support/file_order.py).
-SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 2)') --dist loadfile
-SIDE_BY_SIDE += --no-loadscope-reorder
+# The tests of a file stay in one process, because many share a server. Where they wait for other processes, two test
+# processes share a core. In CI such a test runs a second time if it fails, and the end of the output names it.
+SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count())') --dist loadfile
+WAITING = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 2)') --dist loadfile $(if $(CI),--reruns 1)
 
 # All processes of a run import the same files: with compiled files, that takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -41,13 +41,13 @@ install-otel: install $(OTEL)
 install-s3: install $(S3)
 
 # tests/tiers.py says which tests are run by `check`, by `test` and by `test-all`.
-test: lint node
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "database and not slow" --database=postgres
+test: check
+	$(BIN)/pytest $(WAITING) -m "(process or browser) and not slow"
+	$(BIN)/pytest $(WAITING) -m "database and not slow" --database=postgres
 
-test-all: lint node
-	$(BIN)/pytest $(SIDE_BY_SIDE)
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m database --database=postgres
+test-all: check
+	$(BIN)/pytest $(WAITING) -m "process or browser or slow"
+	$(BIN)/pytest $(WAITING) -m database --database=postgres
 
 check: $(SERVER) $(LOCAL) $(DEV)
 	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target lint node in-process

@@ -19,9 +19,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import POSTGRES, Database, Template
-from tests.support.file_order import LongestFirst
 from tests.support.quick_flush import quick_flush
-from tests.support.second_run import SecondRun
 from tests.support.server import Server, Servers
 from tests.tiers import has_only_slow_tests, mark_slow
 
@@ -50,10 +48,6 @@ def missing(what: str, why: Exception | str) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--dist", "no") != "no" or hasattr(config, "workerinput"):
-        config.pluginmanager.register(LongestFirst(config))
-    if os.environ.get("CI"):
-        config.pluginmanager.register(SecondRun())
     if not hasattr(
         config, "workerinput"
     ):  # a worker of pytest-xdist inherits the environment of the first process

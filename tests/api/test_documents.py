@@ -13,10 +13,8 @@ from chat.upstream.client import Client
 from tests.api.client import CHAT, MODEL, RUN, Program
 from tests.fake_cloudflare.server import Fake
 from tests.files import documents, pictures
-from tests.support.lazy_imports import later
 from tests.support.server import Server
 
-openai = later("openai")
 SEEING = "@cf/google/gemma-4-26b-a4b-it"
 JPEG = "data:image/jpeg;base64," + base64.b64encode(pictures.jpeg()).decode()
 
@@ -57,17 +55,6 @@ def test_both_dialects_put_the_text_before_the_question(alices: Program, fake: F
     response = alices.client.post(f"{RUN}/{MODEL}", json={"messages": [{"role": "user", "content": parts}]})
     assert response.status_code == 200
     assert sent_text_of(fake) == sent_text
-
-
-def test_the_sdk_of_openai_sends_files(alices: Program, server: Server, fake: Fake) -> None:
-    with openai.OpenAI(base_url=f"{server.url}/v1", api_key=alices.key) as sdk:
-        file = {"filename": "a.docx", "file_data": url_of(documents.docx("the text"))}
-        content: Any = [{"type": "file", "file": file}, {"type": "text", "text": "Well?"}]
-        reply = sdk.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
-        assert "the text" in str(reply.choices[0].message.content)
-        file["file_data"] = url_of(documents.encrypted_office())
-        with pytest.raises(openai.UnprocessableEntityError, match="password"):
-            sdk.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
 
 
 def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Iterator
+from typing import Any
 
+import cloudflare
+import langchain_cloudflare
+import openai
+import pydantic
 import pytest
 
 from tests.api.client import MODEL, Program
 from tests.fake_cloudflare.text_scenarios import says_line
-from tests.support.lazy_imports import later
+from tests.files import documents
 from tests.support.server import Server
-
-cloudflare = later("cloudflare")
-langchain_cloudflare = later("langchain_cloudflare")
-openai = later("openai")
-pydantic = later("pydantic")
 
 WORDS = "fake: words tokens=4 delay=0.02"
 SAID = "word1 word2 word3 word4"
@@ -177,3 +178,19 @@ class TestLangChain:
         chunks = list(chain.bind_tools([TOOL]).stream("fake: tools delay=0"))
         called = [call for chunk in chunks for call in chunk.tool_calls]
         assert [(call["name"], call["args"]) for call in called] == [("weather", {"at": "Oslo"})]
+
+
+def test_the_sdk_of_openai_sends_files(chat: openai.OpenAI) -> None:
+    def send(document: bytes) -> str:
+        file = {"filename": "a.docx", "file_data": "data:application/pdf;base64," + encoded(document)}
+        content: Any = [{"type": "file", "file": file}, {"type": "text", "text": "Well?"}]
+        reply = chat.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
+        return str(reply.choices[0].message.content)
+
+    assert "the text" in send(documents.docx("the text"))
+    with pytest.raises(openai.UnprocessableEntityError, match="password"):
+        send(documents.encrypted_office())
+
+
+def encoded(document: bytes) -> str:
+    return base64.b64encode(document).decode()

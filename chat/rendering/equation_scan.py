@@ -53,7 +53,6 @@ _MATHS_SIGN = re.compile(r"[\\^_=+<>{}/*|&]|\d\s*-|-\s*\d")
 _UNFINISHED = re.compile(r"[\\^_{]")
 _PREFIX = r"[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*"
 _QUOTE = re.compile(f"{_PREFIX}>")
-_INDENTED = re.compile(r"(?:[ \t>]|(?:[-+*]|\d{1,9}[.)])[ \t])*")
 _BLANK = re.compile(r"\n[ \t>]*\n")
 
 

@@ -40,8 +40,7 @@ SECONDS_OF_UNIT = {"": 1.0, "m": 60.0, "s": 1.0, "h": 3600.0, "d": 86_400.0}
 RESET_HEADER = re.compile(r"(?:x|anthropic)-ratelimit-(?:[a-z-]+-)?reset(?:-[a-z-]+)?")
 DELAY_FIELDS = ("retryDelay", "retry_after", "retryAfter", "retry_after_seconds", "estimated_time")
 MAX_WAIT_SECONDS = 999_999_999.0
-EPOCH_SECONDS = 1_000_000_000  # a larger number is a time, not a duration
-EPOCH_MILLISECONDS = 100_000_000_000
+EPOCH_MILLISECONDS = 100_000_000_000  # a larger number has milliseconds
 
 
 class Entry(NamedTuple):

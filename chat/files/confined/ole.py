@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Iterator
 
-HEADER_ENTRIES = 109  # of the table of sectors that stand in the header
 LAST_SECTOR = 0xFFFFFFFA  # higher numbers are marks: free, end of a chain
 ENTRY_BYTES = 128
 

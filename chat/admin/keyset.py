@@ -17,6 +17,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Concat
 from django.http import HttpRequest
 
+from chat.db.rows import column_of
 from chat.formats import grouped_number
 
 AFTER, BEFORE, LAST = "after", "before", "last"  # parameters: the key of a row, or the last page
@@ -52,9 +53,7 @@ def distinct_values(model: type[Model], name: str, among: str = "1 = 1") -> list
         among=among,
         limit=MAX_VALUES,
     )
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return [value for (value,) in cursor.fetchall()]
+    return column_of(statement)
 
 
 def key_in(model: type[Model], keys: Iterable[uuid.UUID]) -> Q:

@@ -16,6 +16,8 @@ from chat.db.executor import DatabaseExecutor, write_lock
 from chat.models import Conversation, Message, SearchBuild, SearchDocument
 
 from . import index
+from .database import engine
+from .document import Document
 
 STEP_CONVERSATIONS = 25  # indexed in one step
 STEP_MESSAGES = 250  # indexed in one step; a long conversation takes several steps
@@ -44,7 +46,7 @@ def restart() -> None:
     """Empty the index, so that the next steps build all of it again."""
     with write_lock(), transaction.atomic():
         newest = SearchDocument.objects.order_by("-pk").values_list("pk", flat=True).first()
-        index.clear()
+        engine.clear()
         SearchBuild.objects.update_or_create(
             pk=1, defaults={"finished": False, "created": None, "conversation": None}
         )
@@ -81,7 +83,7 @@ def _next_conversations(state: SearchBuild) -> "QuerySet[Conversation]":
     return rows[:STEP_CONVERSATIONS]
 
 
-def _unindexed_documents(conversations: list[Conversation]) -> list[index.Document]:
+def _unindexed_documents(conversations: list[Conversation]) -> list[Document]:
     """Return the documents that these conversations lack, of at most STEP_MESSAGES + 1 messages."""
     owners = {conversation.pk: conversation.user_id for conversation in conversations}
     messages = (

@@ -1,44 +1,26 @@
 """Write the index: call these functions in the transaction that stores, changes or deletes the text.
 
-A change or deletion names the former text, because FTS5 keeps none: see `word_tables`.
+A change or deletion names the former text, because FTS5 keeps none: see `sqlite`.
 """
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.apps import AppConfig
-from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 from django.dispatch import receiver
 
 from chat.db.batches import batches_by_size
 from chat.models import Conversation, Message, Run, SearchDocument
 
-from . import words
-from .expression import message_tag, title_tag
-from .word_tables import word_table
+from .database import engine
+from .document import Document
 
 # The limits of one INSERT; a batch has at least one document, however long it is.
 BATCH_DOCUMENTS = 500
 BATCH_CHARS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text to index: of a message, or the title of a conversation."""
-
-    owner: int
-    text: str
-    message: uuid.UUID | None = None
-    conversation: uuid.UUID | None = None
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the text, after the tag of its kind and its owner."""
-        tag = message_tag(self.owner) if self.message else title_tag(self.owner)
-        return [tag, *words.indexed(self.text)]
 
 
 def title_of(conversation: Conversation) -> Document:
@@ -52,11 +34,10 @@ def message_of(message: Message, owner: int) -> Document:
 def add(documents: Iterable[Document]) -> None:
     """Index new texts. An empty one is indexed once it has text."""
     with_text = (document for document in documents if document.text)
-    with connection.cursor() as cursor:
-        for batch in batches_by_size(
-            with_text, lambda each: len(each.text), max_items=BATCH_DOCUMENTS, max_size=BATCH_CHARS
-        ):
-            word_table.add_documents(cursor, batch)
+    for batch in batches_by_size(
+        with_text, lambda each: len(each.text), max_items=BATCH_DOCUMENTS, max_size=BATCH_CHARS
+    ):
+        engine.add_documents(batch)
 
 
 def change(former: str, document: Document) -> None:
@@ -64,19 +45,16 @@ def change(former: str, document: Document) -> None:
     found = _find(document)
     if found is None:
         add([document])
-        return
-    with connection.cursor() as cursor:
-        word_table.change(cursor, found, replace(document, text=former), document)
+    else:
+        engine.change_words(found, replace(document, text=former), document)
 
 
 def remove(document: Document) -> None:
     """Delete a text from the index, before or after its row is deleted."""
     found = _find(document)
-    if found is None:
-        return
-    with connection.cursor() as cursor:
-        word_table.delete(cursor, found, document)
-    SearchDocument.objects.filter(pk=found).delete()
+    if found is not None:
+        engine.delete_words(found, document)
+        SearchDocument.objects.filter(pk=found).delete()
 
 
 def add_replies(replies: Iterable[tuple[Run, str]]) -> None:
@@ -95,14 +73,7 @@ def insert_below(key: int, documents: Sequence[Document]) -> None:
         SearchDocument(id=key, owner=each.owner, message=each.message, conversation=each.conversation)
         for key, each in zip(keys, documents, strict=True)
     )
-    with connection.cursor() as cursor:
-        word_table.add_all(cursor, keys, documents)
-
-
-def clear() -> None:
-    """Delete the whole index."""
-    with connection.cursor() as cursor:
-        word_table.clear(cursor)
+    engine.add_words(keys, documents)
 
 
 def _find(document: Document) -> int | None:
@@ -126,7 +97,7 @@ def _remove_title(instance: Conversation, **_: Any) -> None:
 def _clear_after_flush(sender: AppConfig, **sent: Any) -> None:
     """`manage.py flush` empties the tables of all models, and the words are in none."""
     if sender.label == "chat" and "plan" not in sent:  # `migrate` sends the signal with its plan
-        clear()
+        engine.clear()
 
 
 def _owner_of(conversation: uuid.UUID) -> int:

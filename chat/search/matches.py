@@ -1,9 +1,4 @@
-"""Find the newest documents that match a query, and read their rows.
-
-SQLite reads the matches newest first and stops at the limit. PostgreSQL collects all matches before it sorts
-them, which is slow for a common word. So it searches the person's newest documents first, without the index,
-and the whole index only if these have too few matches.
-"""
+"""Find the newest documents that match a query, and read their rows."""
 
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -11,19 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Left
 
 from chat.models import Conversation, Message, SearchDocument
 
-from .expression import fts5, message_tag, title_tag, tsquery
+from .database import engine
+from .document import message_tag, title_tag
 from .query import Query
 
 WINDOW_MATCHES = 100  # matches that are ranked together
 FILTER_LIMIT = 1_000  # matches whose rows are read to find WINDOW_MATCHES that pass the filters
-RECENT_DOCUMENTS = 1_000  # a person's newest documents, which PostgreSQL reads one by one
-ENOUGH_RECENT = 50  # matches among them; with fewer the whole index is searched
 RANKED_CHARS = 10_000  # the beginning of a text that is read for the ranking
 CONVERSATION_FIELDS = (
     "user",
@@ -35,22 +28,6 @@ CONVERSATION_FIELDS = (
     "pinned_at",
     "archived_at",
 )
-
-SQLITE_MATCHES = """
-SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s AND rowid < %s
-ORDER BY rowid DESC LIMIT %s
-"""
-# IS TRUE keeps the planner from using the GIN index of the words.
-POSTGRES_RECENT = """
-SELECT id FROM (
-    SELECT id FROM chat_searchdocument WHERE owner = %s AND id < %s ORDER BY id DESC LIMIT %s
-) AS recent JOIN chat_search_words USING (id) WHERE (words @@ %s::tsquery) IS TRUE ORDER BY id DESC LIMIT %s
-"""
-# MATERIALIZED keeps the planner from reading all documents in id order.
-POSTGRES_MATCHES = """
-WITH found AS MATERIALIZED (SELECT id FROM chat_search_words WHERE words @@ %s::tsquery)
-SELECT id FROM found WHERE id < %s ORDER BY id DESC LIMIT %s
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +68,8 @@ def newest_document() -> int:
 def _window(
     owner: int, query: Query, tag: str, below: int, read: "Callable[[int, Query, Sequence[int]], list[Match]]"
 ) -> Window:
-    keys, has_more = _newest(owner, query, tag, below)
+    limit = FILTER_LIMIT if query.has_filters else WINDOW_MATCHES
+    keys, has_more = engine.newest(owner, query, tag, below, limit)
     found: list[Match] = []
     for start in range(0, len(keys), WINDOW_MATCHES):
         part = keys[start : start + WINDOW_MATCHES]
@@ -99,21 +77,6 @@ def _window(
         if len(found) >= WINDOW_MATCHES and part[-1] != keys[-1]:
             return Window(found, part[-1])
     return Window(found, keys[-1] if has_more else None)
-
-
-def _newest(owner: int, query: Query, tag: str, below: int) -> tuple[list[int], bool]:
-    """Return the ids of the newest matches, and whether there may be more."""
-    limit = FILTER_LIMIT if query.has_filters else WINDOW_MATCHES
-    if connection.vendor == "sqlite":
-        found = column_of(SQLITE_MATCHES, [fts5(query, tag), below, limit])
-        return found, len(found) == limit
-    wanted = tsquery(query, tag)
-    if not query.has_filters:
-        recent = column_of(POSTGRES_RECENT, [owner, below, RECENT_DOCUMENTS, wanted, WINDOW_MATCHES])
-        if len(recent) >= ENOUGH_RECENT:
-            return recent, True
-    found = column_of(POSTGRES_MATCHES, [wanted, below, limit])
-    return found, len(found) == limit
 
 
 def _read_messages(owner: int, query: Query, keys: Sequence[int]) -> list[Match]:
@@ -171,10 +134,3 @@ def _in_time(query: Query, column: str) -> Q:
     if query.after:
         found &= Q(**{f"{column}__gte": query.after})
     return found
-
-
-def column_of(statement: str, values: list[Any]) -> list[Any]:
-    """Run a statement and return the only column of its rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return [key for (key,) in cursor.fetchall()]

@@ -161,7 +161,7 @@ def test_pages_give_every_match_once(say: Say, alice: User) -> None:
 
 def test_windows_follow_one_another_to_the_oldest(say: Say, alice: User, monkeypatch) -> None:
     monkeypatch.setattr("chat.search.matches.WINDOW_MATCHES", 7)
-    monkeypatch.setattr("chat.search.matches.ENOUGH_RECENT", 3)
+    monkeypatch.setattr("chat.search.postgres.ENOUGH_RECENT", 3)
     for n in range(30):
         say(f"fox {n}", title="…")
     seen, cursor = [], None

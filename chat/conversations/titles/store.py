@@ -11,6 +11,7 @@ from chat.db.executor import write_lock
 from chat.models import Conversation, Message, TitleRequest
 from chat.models.model_request import OutcomeColumns
 from chat.search import index
+from chat.search.document import Document
 
 EXCERPT_CHARS = 1_500  # of the question and of the reply each
 
@@ -62,11 +63,11 @@ def rename(conversation: Conversation, title: str) -> None:
     with write_lock(), transaction.atomic():
         former = renamed.values_list("title", flat=True).first()
         if former and renamed.update(title=title, title_state=TitleState.FINAL):
-            index.change(former, index.Document(conversation.user_id, title, conversation=conversation.pk))
+            index.change(former, Document(conversation.user_id, title, conversation=conversation.pk))
 
 
 def _replace_title(claim: TitleClaim, title: str) -> None:
     requested = Conversation.objects.filter(pk=claim.conversation, title_state=TitleState.REQUESTED)
     former = requested.values_list("title", flat=True).first()
     if former and requested.update(title=title, title_state=TitleState.FINAL):
-        index.change(former, index.Document(claim.user, title, conversation=claim.conversation))
+        index.change(former, Document(claim.user, title, conversation=claim.conversation))

@@ -18,6 +18,7 @@ from chat.models import Conversation, Message, Run, User
 from chat.models.fast_sql import insert, update
 from chat.ownership.protocol import Lease
 from chat.search import index
+from chat.search.document import Document
 from chat.upstream.chat_request import ChatRequest
 
 from . import attached
@@ -137,7 +138,7 @@ class TurnStore:
         )
 
 
-def _documents(user: User, plan: Plan, *, with_title: bool) -> list[index.Document]:
+def _documents(user: User, plan: Plan, *, with_title: bool) -> list[Document]:
     titles = [index.title_of(plan.conversation)] if with_title else []
     return [*titles, *(index.message_of(message, user.pk) for message in plan.added)]
 

@@ -33,6 +33,7 @@ _ADDRESS = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9.-]+)
 # An instance of AI Search, perhaps with its namespace, and a name to show for it.
 _INSTANCE = re.compile(r"((?:[A-Za-z0-9_-]{1,64}/)?[A-Za-z0-9_-]{1,64})(?:=([^\s=][^=]{0,79}))?")
 _MODEL_ID = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199}")
+HTTP = ("http", "https")
 DEFAULT_WINDOW_TOKENS = 128_000  # of a model listed without its window
 
 
@@ -78,9 +79,16 @@ def text(name: str, default: str = "") -> str:
 def word(name: str) -> str:
     """Return a name of letters, digits, - and _, safe in a URL and a header; "" if it is not set."""
     value = text(name)
-    if value and not _WORD.fullmatch(value):
-        raise EnvError(f"{name} is no name: write letters, digits, - and _, at most 64 of them.")
+    if value:
+        _match(name, value, _WORD, "is no name: write letters, digits, - and _, at most 64 of them.")
     return value
+
+
+def _match(name: str, value: str, pattern: "re.Pattern[str]", problem: str) -> "re.Match[str]":
+    """Return the match of the whole value. Raises EnvError: with `problem` after the name."""
+    if found := pattern.fullmatch(value):
+        return found
+    raise EnvError(f"{name} {problem}")
 
 
 def boolean(name: str, default: bool = False) -> bool:
@@ -93,35 +101,27 @@ def boolean(name: str, default: bool = False) -> bool:
 
 def integer(name: str, default: int, low: int, high: int) -> int:
     """Return a whole number from `low` to `high`, both included."""
-    value = _read(name, str(default))
-    if not (value.isascii() and value.isdigit() and len(value) < 19 and low <= int(value) <= high):
-        raise EnvError(f"{name} is {value!r}: write a whole number from {low} to {high}.")
-    return int(value)
+    return _number(name, _read(name, str(default)), low, high, {})
 
 
 def days(name: str, default: int, low: int = 1) -> int:
     """Return a retention time in days; 0 means for ever."""
-    value = _read(name, str(default))
-    if value == "0":
-        return 0
-    try:
-        return integer(name, default, low, 36_500)
-    except EnvError as error:
-        raise EnvError(f"{str(error).removesuffix('.')}, or 0 for ever.") from None
+    return _number(name, _read(name, str(default)), low, 36_500, {"0": "0 for ever"})
 
 
 def optional(name: str, low: int, high: int, *also: int) -> int | None:
     """Return a whole number from `low` to `high`, or one of `also`; None if it is not set."""
     value = text(name)
-    if not value:
-        return None
-    if value in map(str, also):
+    return _number(name, value, low, high, {str(each): str(each) for each in also}) if value else None
+
+
+def _number(name: str, value: str, low: int, high: int, also: dict[str, str]) -> int:
+    """Return the number. `also`: others that are allowed, with the words that say so."""
+    is_number = value.isascii() and value.isdigit() and len(value) < 19
+    if value in also or (is_number and low <= int(value) <= high):
         return int(value)
-    try:
-        return integer(name, low, low, high)
-    except EnvError as error:
-        others = "".join(f", or {number}" for number in also)
-        raise EnvError(f"{str(error).removesuffix('.')}{others}.") from None
+    others = "".join(f", or {words}" for words in also.values())
+    raise EnvError(f"{name} is {value!r}: write a whole number from {low} to {high}{others}.")
 
 
 def choice(name: str, *choices: str) -> str:
@@ -134,52 +134,36 @@ def choice(name: str, *choices: str) -> str:
 
 def prices(name: str) -> tuple[float, float] | None:
     """Return two prices, written with a comma between them; None if it is not set."""
-    value = text(name)
-    if not value:
-        return None
-    found = _PRICES.fullmatch(value)
-    if not found:
-        raise EnvError(
-            f"{name} is not two prices: write dollars a million tokens read and written: 0.06,0.4."
-        )
-    return float(found[1]), float(found[2])
+    problem = "is not two prices: write dollars a million tokens read and written: 0.06,0.4."
+    if value := text(name):
+        found = _match(name, value, _PRICES, problem)
+        return float(found[1]), float(found[2])
+    return None
 
 
 def models(name: str) -> list[tuple[str, int]]:
     """Return models as (name on its server, window in tokens), from `name=window` or a `name` alone."""
-    return [_model(name, part) for part in listing(name)]
-
-
-def _model(name: str, text: str) -> tuple[str, int]:
-    found = _MODEL.fullmatch(text)
-    if not found:
-        raise EnvError(
-            f"{name} lists {text!r}: write a model's name, or name=128000 with its window in tokens."
-        )
-    return found[1], int(found[2] or DEFAULT_WINDOW_TOKENS)
+    advice = "write a model's name, or name=128000 with its window in tokens."
+    return [(found[1], int(found[2] or DEFAULT_WINDOW_TOKENS)) for found in _listed(name, _MODEL, advice)]
 
 
 def instances(name: str) -> list[tuple[str, str]]:
     """Return instances as (name, or namespace/name; label), from `name=Label` or `name` alone."""
-    return [_instance(name, part) for part in listing(name)]
+    advice = (
+        "write an instance's name, namespace/name, or name=Label with at most 80 characters to show instead."
+    )
+    found = _listed(name, _INSTANCE, advice)
+    return [(each[1], (each[2] or each[1].rpartition("/")[2]).strip()) for each in found]
 
 
-def _instance(name: str, text: str) -> tuple[str, str]:
-    found = _INSTANCE.fullmatch(text)
-    if not found:
-        raise EnvError(
-            f"{name} lists {text!r}: write an instance's name, namespace/name, or name=Label with at most 80 "
-            "characters to show instead."
-        )
-    return found[1], (found[2] or found[1].rpartition("/")[2]).strip()
+def _listed(name: str, pattern: "re.Pattern[str]", advice: str) -> list["re.Match[str]"]:
+    return [_match(name, part, pattern, f"lists {part!r}: {advice}") for part in listing(name)]
 
 
 def model(name: str, default: str) -> str:
     """Return the id of a model, or "none"."""
     value = text(name, default)
-    if not _MODEL_ID.fullmatch(value):
-        raise EnvError(f"{name} is {value[:100]!r}: write the id of one model, or none.")
-    return value
+    return _match(name, value, _MODEL_ID, f"is {value[:100]!r}: write the id of one model, or none.")[0]
 
 
 def listing(name: str) -> list[str]:
@@ -187,7 +171,7 @@ def listing(name: str) -> list[str]:
     return [part.strip() for part in text(name).split(",") if part.strip()]
 
 
-def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
+def url(name: str, default: str = "", schemes: tuple[str, ...] = HTTP) -> str:
     """Return an absolute URL without a trailing slash; "" if it is not set and has no default."""
     return require_url(name, text(name, default).rstrip("/"), schemes)
 
@@ -232,7 +216,7 @@ def origins(name: str) -> list[str]:
 
 
 def _is_origin(value: str) -> bool:
-    if not _is_url(value, ("http", "https")):
+    if not _is_url(value, HTTP):
         return False
     parts = urlsplit(value)
     usual = {"http": 80, "https": 443}[parts.scheme]

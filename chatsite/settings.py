@@ -27,7 +27,7 @@ SECRET_KEY = env.secret("SECRET_KEY") or secret_key.get_or_create(DATA_DIR / "se
 # The address that the server listens on, and its public URL.
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, 1, 65535)
-SITE_URL = env.url("SITE_URL", f"http://localhost:{PORT}", ("http", "https"))
+SITE_URL = env.url("SITE_URL", f"http://localhost:{PORT}")
 TRUSTED_PROXY = env.integer("TRUSTED_PROXY", 0, 0, 10)
 DRAIN_SECONDS = env.integer("DRAIN_SECONDS", 20, 0, 3600)
 
@@ -40,11 +40,9 @@ CSRF_TRUSTED_ORIGINS = [*env.listing("CSRF_TRUSTED_ORIGINS"), f"{SITE.scheme}://
 # The providers of models, and the default model.
 CLOUDFLARE_ACCOUNT_ID = env.text("CLOUDFLARE_ACCOUNT_ID")
 CLOUDFLARE_API_TOKEN = env.secret("CLOUDFLARE_API_TOKEN")
-CLOUDFLARE_API_BASE_URL = env.url(
-    "CLOUDFLARE_API_BASE_URL", "https://api.cloudflare.com/client/v4", ("http", "https")
-)
+CLOUDFLARE_API_BASE_URL = env.url("CLOUDFLARE_API_BASE_URL", "https://api.cloudflare.com/client/v4")
 GATEWAY_MODELS = env.models("GATEWAY_MODELS")
-OPENAI_BASE_URL = env.url("OPENAI_BASE_URL", "", ("http", "https"))
+OPENAI_BASE_URL = env.url("OPENAI_BASE_URL")
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_MODELS = env.models("OPENAI_MODELS")
 AI_SEARCH_INSTANCES = env.instances("AI_SEARCH_INSTANCES")
@@ -65,9 +63,7 @@ EMBEDDING_MODEL = env.model("EMBEDDING_MODEL", "@cf/baai/bge-m3" if CLOUDFLARE_A
 
 # The account's AI Gateway that requests go through, if any; what is not set is left to the gateway.
 AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")
-AI_GATEWAY_BASE_URL = env.url(
-    "AI_GATEWAY_BASE_URL", "https://gateway.ai.cloudflare.com/v1", ("http", "https")
-)
+AI_GATEWAY_BASE_URL = env.url("AI_GATEWAY_BASE_URL", "https://gateway.ai.cloudflare.com/v1")
 AI_GATEWAY_CACHE_TTL = env.optional("AI_GATEWAY_CACHE_TTL", 60, 2_592_000, 0)
 AI_GATEWAY_CACHE_SCOPE = env.choice("AI_GATEWAY_CACHE_SCOPE", "site", "person")
 AI_GATEWAY_REQUEST_TIMEOUT = env.optional("AI_GATEWAY_REQUEST_TIMEOUT", 100, 120_000)
@@ -265,7 +261,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 # Attachments in a bucket, so that several hosts share them.
 ATTACHMENTS_S3_BUCKET = env.text("ATTACHMENTS_S3_BUCKET")
-ATTACHMENTS_S3_ENDPOINT = env.url("ATTACHMENTS_S3_ENDPOINT", "", ("http", "https"))
+ATTACHMENTS_S3_ENDPOINT = env.url("ATTACHMENTS_S3_ENDPOINT")
 ATTACHMENTS_S3_REGION = env.text("ATTACHMENTS_S3_REGION", "auto")
 ATTACHMENTS_S3_KEY_ID = env.text("ATTACHMENTS_S3_KEY_ID")
 ATTACHMENTS_S3_KEY = env.secret("ATTACHMENTS_S3_KEY")
@@ -295,7 +291,7 @@ METRICS_TOKEN = env.secret("METRICS_TOKEN")
 METRICS_BIND = env.address("METRICS_BIND")
 
 # Traces by OpenTelemetry: off, or sent to this address. Its library reads the other OTEL_ variables itself.
-OTEL_EXPORTER_OTLP_ENDPOINT = env.url("OTEL_EXPORTER_OTLP_ENDPOINT", "", ("http", "https"))
+OTEL_EXPORTER_OTLP_ENDPOINT = env.url("OTEL_EXPORTER_OTLP_ENDPOINT")
 if OTEL_EXPORTER_OTLP_ENDPOINT:
     env.export("OTEL_")
 

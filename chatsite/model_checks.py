@@ -9,15 +9,32 @@ from django.db import DatabaseError
 
 from chatsite.checks import is_loopback, system_check
 
+NEEDS_ACCOUNT = "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out."
+# Settings that only a gateway reads, with their defaults.
+OF_GATEWAY = {
+    "AI_GATEWAY_CACHE_TTL": None,
+    "AI_GATEWAY_CACHE_SCOPE": "site",
+    "AI_GATEWAY_REQUEST_TIMEOUT": None,
+    "AI_GATEWAY_MAX_ATTEMPTS": None,
+    "AI_GATEWAY_RETRY_DELAY": None,
+    "AI_GATEWAY_BACKOFF": "",
+    "AI_GATEWAY_METADATA": True,
+    "AI_GATEWAY_LOG_PAYLOADS": False,
+    "AI_GATEWAY_CUSTOM_COST": None,
+}
+
 
 @system_check(7, Tags.compatibility)
 def check_cloudflare_account() -> Iterable[tuple[str, str]]:
     """Refuse an account without a token, and the reverse: it is a mistake, not a wish for the local model."""
-    named = {
-        name: bool(getattr(settings, name)) for name in ("CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN")
-    }
-    for missing in [name for name in named if not named[name]] if any(named.values()) else []:
+    for missing in _missing("CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN"):
         yield f"{missing} is missing.", f"Write {missing} as well, or leave both out for the local model."
+
+
+def _missing(*names: str) -> list[str]:
+    """Return those of these settings that are not set, if others of them are."""
+    missing = [name for name in names if not getattr(settings, name)]
+    return missing if len(missing) < len(names) else []
 
 
 @system_check(8, Tags.security)
@@ -91,12 +108,9 @@ def _fetched_models() -> list[str]:
 @system_check(11, Tags.compatibility)
 def check_ai_gateway() -> Iterable[tuple[str, str]]:
     """Refuse AI Gateway settings without a gateway, and a gateway without an account: neither can work."""
-    changed = [name for name in _GATEWAY if getattr(settings, name) != _GATEWAY[name]]
+    changed = [name for name, default in OF_GATEWAY.items() if getattr(settings, name) != default]
     if settings.AI_GATEWAY_ID and not settings.CLOUDFLARE_ACCOUNT_ID:
-        yield (
-            "AI_GATEWAY_ID names a gateway of an account that is not set.",
-            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
-        )
+        yield "AI_GATEWAY_ID names a gateway of an account that is not set.", NEEDS_ACCOUNT
     if changed and not settings.AI_GATEWAY_ID:
         yield (
             f"{changed[0]} is set, and no AI Gateway.",
@@ -107,10 +121,9 @@ def check_ai_gateway() -> Iterable[tuple[str, str]]:
 @system_check(12, Tags.compatibility)
 def check_openai_endpoint() -> Iterable[tuple[str, str]]:
     """Refuse OPENAI_BASE_URL without models, which offers nothing, and models or a key without an address."""
-    named = {name: bool(getattr(settings, name)) for name in ("OPENAI_BASE_URL", "OPENAI_MODELS")}
-    for missing in [name for name in named if not named[name]] if any(named.values()) else []:
+    for missing in _missing("OPENAI_BASE_URL", "OPENAI_MODELS"):
         yield f"{missing} is missing.", f"Write {missing} as well, or leave out what begins with OPENAI."
-    if settings.OPENAI_API_KEY and not any(named.values()):
+    if settings.OPENAI_API_KEY and not (settings.OPENAI_BASE_URL or settings.OPENAI_MODELS):
         yield "OPENAI_API_KEY is set, and no address.", "Write OPENAI_BASE_URL and OPENAI_MODELS as well."
 
 
@@ -123,16 +136,10 @@ def check_listed_models() -> Iterable[tuple[str, str]]:
     names = through + [name for name, _ in settings.OPENAI_MODELS]
     instances = [address for address, _ in settings.AI_SEARCH_INSTANCES]
     if through and not settings.CLOUDFLARE_ACCOUNT_ID:
-        yield (
-            "GATEWAY_MODELS lists models behind a gateway of an account that is not set.",
-            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
-        )
+        yield "GATEWAY_MODELS lists models behind a gateway of an account that is not set.", NEEDS_ACCOUNT
     if instances and not settings.CLOUDFLARE_ACCOUNT_ID:
-        yield (
-            "AI_SEARCH_INSTANCES lists instances of an account that is not set.",
-            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
-        )
-    for name in sorted({name for name in instances if instances.count(name) > 1}):
+        yield "AI_SEARCH_INSTANCES lists instances of an account that is not set.", NEEDS_ACCOUNT
+    for name in _repeated(instances):
         yield f"AI_SEARCH_INSTANCES lists {name!r} twice.", "Name each instance once."
     for name in [name for name in names if name.startswith(ai_search.MODEL_ID_PREFIX)]:
         yield (
@@ -143,7 +150,7 @@ def check_listed_models() -> Iterable[tuple[str, str]]:
         yield f"GATEWAY_MODELS lists {name!r}.", "Write its provider before it, as openai/gpt-5."
     for name in [name for name in names if name.startswith("local/")]:
         yield f"{name!r} is listed as a model of others.", "Names that begin with local/ are this machine's."
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    for name in _repeated(names):
         yield f"{name!r} is listed twice.", "Let GATEWAY_MODELS and OPENAI_MODELS name each model once."
     for name in [name for name in settings.VISION_MODELS if name not in names]:
         yield (
@@ -152,17 +159,8 @@ def check_listed_models() -> Iterable[tuple[str, str]]:
         )
 
 
-_GATEWAY = {
-    "AI_GATEWAY_CACHE_TTL": None,
-    "AI_GATEWAY_CACHE_SCOPE": "site",
-    "AI_GATEWAY_REQUEST_TIMEOUT": None,
-    "AI_GATEWAY_MAX_ATTEMPTS": None,
-    "AI_GATEWAY_RETRY_DELAY": None,
-    "AI_GATEWAY_BACKOFF": "",
-    "AI_GATEWAY_METADATA": True,
-    "AI_GATEWAY_LOG_PAYLOADS": False,
-    "AI_GATEWAY_CUSTOM_COST": None,
-}
+def _repeated(names: list[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
 
 
 @system_check(14, Tags.compatibility)
@@ -196,7 +194,7 @@ def check_embedding_model() -> Iterable[tuple[str, str]]:
     if settings.EMBEDDING_MODEL != "none" and not settings.CLOUDFLARE_ACCOUNT_ID:
         yield (
             f"EMBEDDING_MODEL is {settings.EMBEDDING_MODEL!r}, and no Cloudflare account is set.",
-            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
+            NEEDS_ACCOUNT,
         )
 
 

@@ -1,6 +1,5 @@
 """Forms that bring files beside their other fields, from a page without scripts."""
 
-import asyncio
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
@@ -43,7 +42,7 @@ class AttachmentFormMiddleware(SyncAndAsyncMiddleware):
         if (handler := _handler_of(request)) is None:
             return await self.get_response(request)
         try:
-            refused = await asyncio.wrap_future(RENDER_POOL.submit(client_address(request), _read, request))
+            refused = await RENDER_POOL.run(client_address(request), _read, request)
             return refused or await self.get_response(request)
         finally:
             handler.close()

@@ -1,6 +1,5 @@
 """Django's middleware without threads, and the site's own: request ids, time zones, outages, compression."""
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -236,7 +235,7 @@ class GZipMiddleware(AsyncHooksMixin, gzip.GZipMiddleware):
             return self.process_response(request, response)
         # In the fair pool, by user: a page of megabytes takes a while, and twenty would occupy all threads.
         person = getattr(getattr(request, "_cached_user", None), "pk", None) or client_address(request)
-        return await asyncio.wrap_future(RENDER_POOL.submit(person, self.process_response, request, response))
+        return await RENDER_POOL.run(person, self.process_response, request, response)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Return the response, compressed if it is text, not a stream, and the client accepts gzip."""

@@ -1,6 +1,5 @@
 """Documents in the messages of a request: checked data URLs, whose text stands before the message's own."""
 
-import asyncio
 import hashlib
 import io
 from collections.abc import Mapping
@@ -108,7 +107,7 @@ async def _read(client: Client, person: int, document: SentDocument) -> Extracte
     if READERS.waiting(person) >= MAX_WAITING_DOCUMENT_CALLS:
         raise TooManyAtOnce(_("Too many files at once. Wait until these are read."), retry_after=5)
     try:
-        return await asyncio.wrap_future(READERS.submit(person, _extract, document))
+        return await READERS.run(person, _extract, document)
     except NeedsConversion as needed:
         return await convert(client, person, io.BytesIO(document.content), needed)
 

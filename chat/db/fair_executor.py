@@ -58,6 +58,10 @@ class FairExecutor:
             self._dispatch()
         return work.future
 
+    async def run(self, person: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do the same for the event loop, and return the result."""
+        return await asyncio.wrap_future(self.submit(person, function, *args, **kwargs))
+
     def waiting(self, person: Hashable) -> int:
         """Return how many calls of this user are queued and not started."""
         with self._lock:

@@ -5,6 +5,7 @@ slow lane, where slow files wait for each other. So nobody's ordinary file waits
 however many people bring such files; only the quick attempts of others, one of each person, are in front.
 """
 
+import asyncio
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import ParamSpec, TypeVar
@@ -46,6 +47,10 @@ class Readers:
 
         self._quick.submit(person, quickly)
         return outcome
+
+    async def run(self, person: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do the same for the event loop, and return the result."""
+        return await asyncio.wrap_future(self.submit(person, function, *args, **kwargs))
 
     def waiting(self, person: Hashable) -> int:
         """Return how many files of this person are queued and not being read."""

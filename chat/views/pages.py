@@ -78,7 +78,7 @@ def _conversation(request: HttpRequest, key: uuid.UUID) -> ChatPage:
     )
     if before and since:
         raise BadRequest(_("Send “before” or “since”, not both."))
-    require_room(access.get_user(request))  # before its messages are loaded
+    require_room(access.get_user(request).pk)  # before its messages are loaded
     # Read before the messages, so that the page notices a change in between and fetches them again.
     state = Conversation.objects.state(request.user, current.pk)
     reached = thread.read_at(current, at) if at else None

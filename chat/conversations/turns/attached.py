@@ -1,6 +1,5 @@
 """The attachments of a question: which rows a command may name, and how they become the question's own."""
 
-import asyncio
 import logging
 import uuid
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -132,7 +131,7 @@ async def load(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
 
     `person`: the one whose share of the threads this uses. Raises UpstreamError when the storage fails.
     """
-    return await asyncio.wrap_future(files.STORAGE_POOL.submit(person, _read_all, keys))
+    return await files.STORAGE_POOL.run(person, _read_all, keys)
 
 
 def _read_all(keys: Collection[str]) -> Mapping[str, bytes]:

@@ -5,7 +5,6 @@ by `confirm_in_turn`: the change of one's own password, new API keys, and in the
 access to another account or changes rights.
 """
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -45,7 +44,7 @@ def confirm(request: HttpRequest, user: User, password: str) -> None:
 async def confirm_in_turn(request: HttpRequest, user: User, password: str) -> None:
     """Run `confirm` off the event loop and off the database threads, in the user's fair turn."""
     with _one_check(request, user):
-        await asyncio.wrap_future(CONFIRM_POOL.submit(user.pk, _check, request, user, password))
+        await CONFIRM_POOL.run(user.pk, _check, request, user, password)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """A chat page whose queries are done, and its rendering in `RENDER_POOL`."""
 
-import asyncio
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +30,13 @@ class ChatPage:
     template: str
 
     async def response(self) -> HttpResponse:
-        require_room(self.user)
+        require_room(self.user.pk)
         self._add_html(await render_page(self.user.pk, self._texts()))
-        return await asyncio.wrap_future(RENDER_POOL.submit(self.user.pk, self._render))
+        return await RENDER_POOL.run(self.user.pk, self._render)
 
     def response_sync(self) -> HttpResponse:
         """Do the same as `response` in a synchronous view, blocking its thread."""
-        require_room(self.user)
+        require_room(self.user.pk)
         self._add_html(render_page_sync(self.user.pk, self._texts()))
         return RENDER_POOL.submit(self.user.pk, self._render).result()
 
@@ -55,9 +54,9 @@ class ChatPage:
         return render(self.request, self.template, self.context)
 
 
-def require_room(user: User) -> None:
-    """Raise ServiceOverloaded if too many pages of this user wait: each holds its messages in memory."""
-    if RENDER_POOL.waiting(user.pk) >= MAX_WAITING_CHAT_PAGES:
+def require_room(person: Hashable, most: int = MAX_WAITING_CHAT_PAGES) -> None:
+    """Raise ServiceOverloaded if `most` pages of this person wait: each holds its messages in memory."""
+    if RENDER_POOL.waiting(person) >= most:
         raise ServiceOverloaded(
             _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
         )

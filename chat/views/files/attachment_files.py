@@ -1,6 +1,5 @@
 """The response that sends an attachment's file, under headers that let a browser do little with it."""
 
-import asyncio
 from collections.abc import AsyncIterator, Hashable
 from urllib.parse import quote
 
@@ -35,7 +34,7 @@ async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         kind = attachment.media_type if attachment.is_picture else DOWNLOAD_TYPE
-        file = await asyncio.wrap_future(files.STORAGE_POOL.submit(reader, _opened, attachment.sha256))
+        file = await files.STORAGE_POOL.run(reader, _opened, attachment.sha256)
         if file.size > DOWNLOAD_PIECE_BYTES and request.method != "HEAD":
             response = StoredFile(file, reader, kind)
         else:
@@ -71,9 +70,7 @@ class StoredFile(StreamingHttpResponse):
 
 
 async def _pieces(file: "File[bytes]", reader: Hashable) -> AsyncIterator[bytes]:
-    while piece := await asyncio.wrap_future(
-        files.STORAGE_POOL.submit(reader, file.read, DOWNLOAD_PIECE_BYTES)
-    ):
+    while piece := await files.STORAGE_POOL.run(reader, file.read, DOWNLOAD_PIECE_BYTES):
         yield piece
 
 

@@ -47,7 +47,7 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
         words = _("Too many files at once. Wait until these are added.")
         raise TooManyAtOnce(words, retry_after=5)
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
-    received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, _receive, request))
+    received = await RENDER_POOL.run(user.pk, _receive, request)
     with closing(received.file):
         stored = await store(user, received)
     return JsonResponse(describe(stored), status=201)
@@ -82,7 +82,7 @@ async def store(
 async def _read(user: User, received: ReceivedFile) -> EncodedPicture | Extracted:
     file = received.file
     try:
-        return await asyncio.wrap_future(READERS.submit(user.pk, reading.read, file, received.name))
+        return await READERS.run(user.pk, reading.read, file, received.name)
     except NeedsConversion as needed:
         return await convert((await get_engine()).client, user.pk, file, needed)
 

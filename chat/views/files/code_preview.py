@@ -1,6 +1,5 @@
 """The preview of a reply's HTML or SVG block: a document that runs no script and loads nothing."""
 
-import asyncio
 import re
 import uuid
 
@@ -40,9 +39,9 @@ async def preview(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     For the chat page's own script, return the frame that shows it.
     """
     user, own_message, number = await run_in_db(_read, request, message)
-    require_room(user)
+    require_room(user.pk)
     [html] = await render_page(user.pk, [Text(own_message.text, str(own_message.pk), final=False)])
-    source = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, previewable_source, html, number))
+    source = await RENDER_POOL.run(user.pk, previewable_source, html, number)
     if source is None:
         raise NotFound(_("This reply has no such code block."))
     if is_part(request):

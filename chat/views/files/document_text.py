@@ -1,6 +1,5 @@
 """The page that shows the text of a document, as models get it."""
 
-import asyncio
 import uuid
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -69,7 +68,7 @@ async def respond(
 
     `reader`: the person, or the client, whose share of the threads this uses.
     """
-    return await asyncio.wrap_future(RENDER_POOL.submit(reader, _page, request, part, original))
+    return await RENDER_POOL.run(reader, _page, request, part, original)
 
 
 def _page(request: HttpRequest, part: DocumentPart, original: str) -> HttpResponse:

@@ -66,7 +66,7 @@ async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
         return None
     user = await run_in_db(attachments.get_uploader, request)
     file, name = several[0].file, several[0].name
-    found = await asyncio.wrap_future(READERS.submit(user.pk, decode, file, IMAGE_SIDE))
+    found = await READERS.run(user.pk, decode, file, IMAGE_SIDE)
     storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found)
     return (await asyncio.shield(asyncio.wrap_future(storing))).pk
 
@@ -89,7 +89,7 @@ async def _ids(
     def named() -> list[uuid.UUID]:
         return [uploads.key_in_form(form, user, at, each.file) for at, each in enumerate(several)]
 
-    ids = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, named))
+    ids = await RENDER_POOL.run(user.pk, named)
     return ids, await run_in_db(_stored, ids)
 
 

@@ -73,7 +73,7 @@ upload.csrf_exempt = True  # type: ignore[attr-defined]  # as the decorator `csr
 
 async def _receive_and_store(request: HttpRequest, user: User, key: uuid.UUID) -> None:
     # A large form takes seconds to parse, so neither the event loop nor a database thread may do it.
-    received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, receive, request, key))
+    received = await RENDER_POOL.run(user.pk, receive, request, key)
     await run_in_db(_create, user, key, received)
 
 

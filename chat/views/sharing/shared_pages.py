@@ -1,6 +1,5 @@
 """The public page of a shared link, and the copy in which a signed-in user can continue."""
 
-import asyncio
 import uuid
 from collections.abc import Hashable
 
@@ -14,12 +13,13 @@ from chat.accounts.backends import client_address
 from chat.catalog import catalog
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL
-from chat.exceptions import NotFound, ServiceOverloaded
+from chat.exceptions import NotFound
 from chat.models import Attachment, SharedLink, User
 from chat.sharing import snapshot
 from chat.sharing.copies import copy
 from chat.upstream.catalog import UnknownModel
 
+from ..conversations.chat_page import require_room
 from ..files import document_text
 from ..files.attachment_files import respond
 from ..page_context import first_model
@@ -45,7 +45,7 @@ async def shared(request: HttpRequest, token: str) -> HttpResponseBase:
     visitor: Hashable = ("shared", client_address(request))
     page = await run_in_db(_read, token, _number(request), visitor)
     await snapshot.render(page, visitor)
-    return await asyncio.wrap_future(RENDER_POOL.submit(visitor, _page, request, token, page))
+    return await RENDER_POOL.run(visitor, _page, request, token, page)
 
 
 @access.require_methods("GET", "HEAD")
@@ -80,7 +80,7 @@ def _unlisted(response: HttpResponseBase) -> HttpResponseBase:
 @sensitive_variables("token")
 def _shared_attachment(token: str, attachment: uuid.UUID, visitor: Hashable) -> Attachment:
     link = _link(token)
-    _require_room(visitor)
+    require_room(visitor, MAX_WAITING_SHARED_PAGES)
     found = snapshot.shared_attachment(link, attachment)
     if found is None:
         raise _gone()
@@ -103,14 +103,6 @@ def continue_shared(request: HttpRequest, token: str) -> HttpResponse:
     return JsonResponse({"conversation": str(copied.pk), "message": str(copied.active_leaf_id)}, status=201)
 
 
-def _require_room(visitor: Hashable) -> None:
-    """Raise ServiceOverloaded if too many pages wait for this visitor: each holds its messages in memory."""
-    if RENDER_POOL.waiting(visitor) >= MAX_WAITING_SHARED_PAGES:
-        raise ServiceOverloaded(
-            _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
-        )
-
-
 def _number(request: HttpRequest) -> int:
     """Return the page number. Raises the same NotFound as for a link that does not exist."""
     number = query_number(request, "page", 1)
@@ -122,7 +114,7 @@ def _number(request: HttpRequest) -> int:
 @sensitive_variables("token")
 def _read(token: str, number: int, visitor: Hashable) -> snapshot.SharedPage:
     link = _link(token)
-    _require_room(visitor)
+    require_room(visitor, MAX_WAITING_SHARED_PAGES)
     page = snapshot.read_page(link, number)
     if page is None:
         raise _gone()

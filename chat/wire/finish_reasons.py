@@ -14,30 +14,33 @@ STOP, LENGTH, TOOL_CALLS, CONTENT_FILTER, ERROR = "stop", "length", "tool_calls"
 _NAMES = {
     STOP: (
         "stop stop_sequence stop_word stop_token eos eos_token end_of_text endoftext end_turn end_of_turn "
-        "end complete completed finished finish done normal success pause_turn stopped_eos stopped_word"
+        "end complete completed finished finish done normal success pause_turn stopped_eos stopped_word "
+        "eos_found stop_string_found"
     ),
     LENGTH: (
         "length max_tokens max_token max_length max_new_tokens max_output max_output_tokens incomplete limit "
         "max_completion_tokens model_length context_length context_window token_limit error_limit "
         "model_context_window_exceeded context_length_exceeded stopped_limit length_capped "
-        "context_overflow max_length_reached length_limit model_length_exceeded"
+        "context_overflow max_length_reached length_limit model_length_exceeded time_limit "
+        "max_predicted_tokens_reached context_length_reached"
     ),
     TOOL_CALLS: "tool_calls tool_call tool_use tools function_call function_calls function",
     CONTENT_FILTER: (
         "content_filter content_filtered safety image_safety recitation sensitive refusal blocklist language "
         "prohibited_content image_prohibited_content image_recitation spii blocked "
         "guardrail guardrails guardrails_blocked guardrail_intervened model_armor moderation error_toxic "
-        "content_policy_violation policy_violation"
+        "content_policy_violation policy_violation flagged content_moderation hate"
     ),
     ERROR: (
         "error abort aborted cancel canceled cancelled user_cancel insufficient_system_resource timeout "
         "network_error timeout_error overloaded server_error internal_error failed failure "
         "malformed_function_call unexpected_tool_call too_many_tool_calls missing_thought_signature "
-        "malformed_response"
+        "malformed_response malformed_model_output malformed_tool_use model_unloaded model_error exception"
     ),
     "": "null none finish_reason_unspecified unspecified",
 }
 _REASONS = {name: reason for reason, names in _NAMES.items() for name in names.split()}
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SPELLED = re.compile(r"[a-z0-9_]{1,40}")
 
 
@@ -62,7 +65,13 @@ def spelled(value: object) -> str:
         value = value.get("type") or value.get("reason")
     if not isinstance(value, str) or not value:
         return ""
-    name = value.strip().lower().replace("-", "_").replace(" ", "_").removeprefix("finish_reason_")
+    name = (
+        CAMEL.sub("_", value.strip())
+        .lower()
+        .replace("-", "_")
+        .replace(" ", "_")
+        .removeprefix("finish_reason_")
+    )
     words = [word.strip("_") for word in reversed(name.split(":"))] if ":" in name else [name]
     name = next((word for word in words if word in _REASONS), words[-1])
     return name if _SPELLED.fullmatch(name) else "other"

@@ -35,7 +35,11 @@ def native_message(frame: _Object) -> Mapping[str, Any]:
     if "response" not in frame and "choices" not in frame:
         code = frame.get("code") or frame.get("status_code")
         is_error = frame.get("status") == "error" or _is_error_code(code)
-        if frame.get("object") == "error" or (is_error and (message or frame.get("msg"))):
+        if (
+            frame.get("object") == "error"
+            or (is_error and (message or frame.get("msg")))
+            or _is_problem(frame)
+        ):
             raise FrameError(frame)
     return {name: frame[name] for name in ("tool_calls", *REASONING_NAMES) if name in frame}
 
@@ -54,6 +58,16 @@ def is_said(error: object) -> bool:
     if isinstance(error, dict | list):
         return any(map(is_said, error.values() if isinstance(error, dict) else error))
     return bool(error) and str(error).lower() not in _NO_ERRORS
+
+
+def _is_problem(frame: _Object) -> bool:
+    """Return True for RFC 9457's form, FastAPI's, and Bedrock's, `{"modelStreamErrorException": {…}}`."""
+    status = frame.get("status")
+    if isinstance(status, int) and status >= 400 and (frame.get("title") or frame.get("detail")):
+        return True
+    return bool(frame.keys() == {"detail"} and frame["detail"]) or any(
+        name.endswith("Exception") and isinstance(value, dict) for name, value in frame.items()
+    )
 
 
 def _is_error_code(code: object) -> bool:

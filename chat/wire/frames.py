@@ -29,6 +29,10 @@ _Object = dict[str, Any]
 _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
 JSON_START = re.compile(r'\{|\[\s*[\[{"]')
+CONTENT = re.compile(
+    r"""\\?["'](choices|delta|content|response)\\?["']\s*:"""
+)  # of a frame, wherever it begins
+AROUND = " \t\r\n\0\ufeff"  # a frame, and no part of it
 _RARE_FIELDS = {"success", "internalCode", "chunks", "type", "output", *ERRORS, *OUTCOMES, *FRAME_FIELDS}
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response
 
@@ -54,6 +58,7 @@ class FrameReader:
         self._frame_fields: _Object = {}  # as they were passed on last
         self._index: object = None  # of the choice that is read
         self._is_unreliable = False  # a finish reason was followed by more text
+        self._has_skipped_last = False  # since the last text
 
     @property
     def usage(self) -> Usage | None:
@@ -100,7 +105,7 @@ class FrameReader:
     def _named(self, event: Event) -> Delta | None:
         """Read an event with a name: passages, an error, or a chunk under a name of the server's own."""
         if event.data.strip() == DONE:
-            self.done = True
+            self._finish()
             return None
         value = _json_or_text(event.data)
         if event.event == "chunks" and not event.unfinished:
@@ -117,11 +122,11 @@ class FrameReader:
 
     def _unusual(self, event: Event) -> Delta | None:
         """Read data that is not one JSON value: `[DONE]`, several of them, lines, spaces around it."""
-        data = event.data.strip()
+        data = event.data.strip(AROUND)
         while data.startswith("data:"):  # wrapped twice, by a proxy
             data = data[5:].lstrip()
         if data == DONE:
-            self.done = True
+            self._finish()
             return None
         try:
             values = _values(data)
@@ -136,9 +141,16 @@ class FrameReader:
     def _broken(self, data: str, event: Event) -> None:
         """Skip what is no JSON. Raises FrameError for a broken frame, unless the stream ended inside it."""
         self.is_cut = event.unfinished
-        if JSON_START.match(data) and not event.unfinished:
+        if (JSON_START.match(data) or CONTENT.search(data)) and not event.unfinished:
             raise FrameError(None)
         self.skipped += not event.unfinished
+        self._has_skipped_last = not event.unfinished
+
+    def _finish(self) -> None:
+        """End the reply at `[DONE]`. Raises FrameError if the last words before it were not understood."""
+        self.done = True
+        if self.has_said and self._has_skipped_last and not self.finish_reason:
+            raise FrameError(None)
 
     def _all(self, deltas: Iterable[Delta | None]) -> Delta | None:
         delta: Delta | None = None
@@ -171,6 +183,7 @@ class FrameReader:
         says = delta.says_something
         if says:
             self.has_said = True
+            self._has_skipped_last = False
             if self.finish_reason:
                 self._is_unreliable = True
                 self.is_settled = self.is_last = False
@@ -198,6 +211,11 @@ class FrameReader:
 
     def _odd(self, frame: Any) -> Delta | None:
         """Read a value that is no object: a list of frames or errors, or nothing that has a meaning."""
+        if isinstance(frame, str) and CONTENT.search(frame):
+            try:
+                frame = [json.loads(frame, strict=False)]  # packed twice
+            except ValueError:
+                raise FrameError(None) from None
         frames = [each for each in frame if isinstance(each, dict)] if isinstance(frame, list) else []
         if not frames:
             self.skipped += frame is not None
@@ -216,7 +234,8 @@ class FrameReader:
 
         The reply is choice 0, or the one that comes first, whatever a server calls it.
         """
-        found = [each for each in choices if each.__class__ is dict] if isinstance(choices, list) else []
+        listed = [choices] if isinstance(choices, dict) else choices
+        found = [each for each in listed if each.__class__ is dict] if isinstance(listed, list) else []
         if not found:
             return _NOTHING, _NOTHING
         choice, *others = sorted(found, key=_is_other) if len(found) > 1 else found
@@ -232,7 +251,8 @@ class FrameReader:
                 message = self._message.without_repeat(message)
         if "error" in choice and is_said(choice["error"]):
             raise FrameError(choice)
-        message = message if isinstance(message, dict) else _NOTHING
+        if message.__class__ is not dict:
+            message = {"content": message} if message and isinstance(message, str | list) else _NOTHING
         if others and not (self.calls or message.get("tool_calls")):
             message = _with_calls(message, others)
         return choice, message

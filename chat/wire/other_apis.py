@@ -62,13 +62,21 @@ def _delta(event: Mapping[str, Any]) -> _Object:
             "delta": str(text),
         }:
             return {"reasoning": text}
-        case {
-            "type": "response.output_item.added",
-            "output_index": index,
-            "item": {"type": "function_call"} as call,
-        }:
+        case {"output_index": int(index), "type": str(kind)}:
+            return _call_of_item(kind, index, event)
+    return {}
+
+
+def _call_of_item(kind: str, index: int, event: Mapping[str, Any]) -> _Object:
+    """Return what an event of the Responses API says of a call; its end says all of it, again or first."""
+    match event:
+        case {"item": {"type": "function_call"} as call} if kind == "response.output_item.added":
             return {"tool_calls": [_call({**call, "arguments": ""}) | {"index": index}]}
-        case {"type": "response.function_call_arguments.delta", "output_index": index, "delta": arguments}:
+        case (
+            {"type": "response.function_call_arguments.delta", "delta": arguments}
+            | {"type": "response.function_call_arguments.done", "arguments": arguments}
+            | {"type": "response.output_item.done", "item": {"arguments": arguments}}
+        ):
             return {"tool_calls": [{"index": index, "function": {"arguments": arguments}}]}
     return {}
 

@@ -53,8 +53,10 @@ class ToolCall:
 
     def repeats(self, name: str, arguments: str) -> bool:
         """Return True for a second copy of the whole call, which some servers send at the end."""
+        if not self.is_complete or name != self.name:
+            return False
         own = "{}" if self._is_empty else "".join(self._parts)
-        return self.is_complete and name == self.name and arguments == own
+        return arguments == own or (bool(arguments) and _value(arguments) == _value(own))
 
     def is_copied_by(self, id_: str, name: str, arguments: str) -> bool:
         """Return True if a whole call is this one again, in whatever spelling of its arguments."""

@@ -1,6 +1,7 @@
 """Tool calls, put together from the fragments of any server, and passed on in pieces as they come."""
 
 import json
+import re
 import uuid
 from typing import Any
 
@@ -13,6 +14,7 @@ _Object = dict[str, Any]
 _FUNCTION_FIELDS = {"name", "arguments", "parameters"}
 _USUAL_FIELDS = {"index", "id", "type", "function", *_FUNCTION_FIELDS}
 _CUSTOM_FIELDS = {"name", "input"}
+END_TOKENS = re.compile(r"\s*(<\|\w+\|>|</s>)+\s*")  # of a model's template, sent behind the arguments
 
 
 class ToolCalls:
@@ -63,7 +65,11 @@ class ToolCalls:
         if not isinstance(found, list):
             return []
         earlier = self._calls[:] if whole else None
-        pieces = (self._add(each, earlier) for each in found if isinstance(each, dict))
+        found = [each for each in found if isinstance(each, dict)]
+        if earlier and len(found) == len(earlier):  # all of them again: their ids may be others
+            known = {call.sent_id for call in earlier}
+            found = [each if each.get("id") in known else {**each, "id": None} for each in found]
+        pieces = (self._add(each, earlier) for each in found)
         return self._in_order([piece for piece in pieces if piece])
 
     def flush(self) -> list[_Object]:
@@ -95,6 +101,8 @@ class ToolCalls:
         name, id_ = _word(function.get("name")), _word(fragment.get("id"))
         given = "input" if is_custom else "arguments"
         arguments = _text(function.get(given, function.get("parameters")))
+        if self._calls and END_TOKENS.fullmatch(arguments):
+            return None
         index = None if earlier is not None else _number(fragment.get("index"))
         if earlier is not None and name:
             call = next((each for each in earlier if each.is_copied_by(id_, name, arguments)), None)

@@ -14,7 +14,12 @@ MAX_DIGITS = 16  # of a count
 # The names of each count, OpenAI's first.
 _PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "inputTokens")
 _COMPLETION = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count", "outputTokens")
-_CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cachedContentTokenCount", "cached_tokens")
+_CACHED = (
+    "prompt_cache_hit_tokens", "cache_read_input_tokens", "cachedContentTokenCount", "cached_tokens",
+    "cacheReadInputTokens",
+)  # fmt: skip
+_WRITTEN = ("cache_creation_input_tokens", "cacheWriteInputTokens")  # into the cache
+_TOTAL = ("total_tokens", "totalTokenCount", "totalTokens")
 _REASONING = ("reasoning_tokens", "thoughtsTokenCount")
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
@@ -113,13 +118,17 @@ def _read(raw: object) -> Usage:
     prompt, completion = _first(raw, _PROMPT), _first(raw, _COMPLETION)
     cached = _first(raw, _CACHED) or _detail(raw, _PROMPT_DETAILS, "cached_tokens")
     thought = _first(raw, _REASONING) or _detail(raw, _COMPLETION_DETAILS, "reasoning_tokens")
+    in_cache, total = cached + _first(raw, _WRITTEN), _first(raw, _TOTAL)
     if "cache_read_input_tokens" in raw and "prompt_tokens" not in raw:  # Anthropic counts them apart
-        prompt += cached + int(_number(raw.get("cache_creation_input_tokens")))
-    total = int(_number(raw.get("total_tokens")))
-    # Gemini and xAI count the reasoning apart.
-    if "thoughtsTokenCount" in raw or (total and total == prompt + completion + thought):
+        prompt += in_cache
+    if "thoughtsTokenCount" in raw or thought > completion:  # so do Gemini and Perplexity the reasoning
         completion += thought
-    prompt = prompt or max(0, total - completion)
+    # What the total has beyond the parts was in the cache, or is reasoning that nobody names.
+    beyond = max(0, total - prompt - completion)
+    if not prompt or (in_cache and in_cache == beyond):
+        prompt += beyond
+    else:
+        completion += beyond
     return Usage(prompt, completion, cached, _number(raw.get("neurons")), thought)
 
 

@@ -20,7 +20,8 @@ CONTENT_FILTER = (
 ERRORS = (
     "error ERROR abort aborted cancelled CANCELED insufficient_system_resource network_error timeout "
     "timeout_error overloaded "
-    "MALFORMED_FUNCTION_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE"
+    "MALFORMED_FUNCTION_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE "
+    "malformed_model_output malformed_tool_use model_unloaded model_error exception"
 )
 NONE = [None, "", "null", "none", "FINISH_REASON_UNSPECIFIED", 7, [], {}]
 CALL = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
@@ -36,6 +37,12 @@ MAPPED = [
     ("content_filter: OTHER", "content_filter"),
     ("content_filter: IMAGE_RECITATION", "content_filter"),
     ("a: b", "stop"),
+    ("maxPredictedTokensReached", "length"),
+    ("contextLengthReached", "length"),
+    ("time_limit", "length"),
+    ("eosFound", "stop"),
+    ("flagged", "content_filter"),
+    ("content_moderation", "content_filter"),
     *((value, "") for value in NONE),
     ({"type": "length", "length": 16}, "length"),
     ({"type": "stop", "matched": 2}, "stop"),

@@ -239,7 +239,7 @@ def test_a_second_choice_may_hold_the_tool_calls_of_the_first():
 
 
 @pytest.mark.parametrize(
-    "frame", [{"code": 0, "data": {"a": 1}}, {"code": "Success", "message": "ok"}, {"detail": "Not Found"}]
+    "frame", [{"code": 0, "data": {"a": 1}}, {"code": "Success", "message": "ok"}, {"status": "ok"}]
 )
 def test_a_frame_of_no_known_shape_is_skipped(frame):
     for stream in (body(frame), frames(frame)):
@@ -355,6 +355,9 @@ def test_lines_of_one_value_are_one_value():
         b": ping\n\n" + body({"error": "slow down"}) + b"\n\n",
         b": ping\n\n" + json.dumps({"error": "slow down"}, indent=2).encode(),
         b"<!DOCTYPE html><p>slow down</p>",
+        b'data: {"modelStreamErrorException": {"message": "slow down", "originalStatusCode": 424}}\n\n',
+        b'data: {"status": 500, "title": "Internal Server Error", "detail": "slow down"}\n\n',
+        b'data: {"detail": "slow down"}\n\n',
     ],
 )
 def test_an_error_is_one_whatever_its_form(stream):
@@ -411,3 +414,31 @@ def test_ollamas_own_shape_is_read():
     ]
     stream = b"\n".join(map(body, lines))
     assert read_both_ways(stream) == Reply("Hi", "Hm", "stop", usage=Usage(5, 2))
+
+
+BEGUN, WORD = frames(chunk("Hi")).partition(b"data: [DONE]")[0], json.dumps(chunk(" you"))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "\0" + WORD,
+        "\ufeff" + WORD,
+        json.dumps(WORD),
+        '{"choices": {"index": 0, "delta": {"content": " you"}}}',
+        '{"choices": [{"index": 0, "delta": " you"}]}',
+    ],
+)
+def test_a_frame_may_be_wrapped(frame):
+    stream = BEGUN + f"data: {frame}\n\n".encode() + frames(ended("stop"))
+    assert read_both_ways(stream).text == "Hi you"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [f"b'{WORD}'", f"x: {WORD}", json.dumps(WORD[:-2]), "Internal Server Error\n\ndata: [DONE]"],
+)
+def test_text_that_is_not_understood_ends_the_reply(frame):
+    stream = BEGUN + f"data: {frame}\n\n".encode()
+    with pytest.raises(FrameError):
+        read(stream, frames(ended("stop")))

@@ -176,3 +176,20 @@ def test_a_type_beside_chunks_changes_nothing() -> None:
     typed = {"type": "response.output_text.delta", "delta": "no"}
     assert read(frames(chunk("Hi") | typed, ended("stop"))).text == "Hi"
     assert read(frames({"response": "Hi", "type": "message"})).text == "Hi"
+
+
+def test_arguments_may_come_with_the_last_events_only() -> None:
+    item = {"type": "function_call", "call_id": "call_1", "name": "weather"}
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"},
+        {"type": "response.output_item.added", "output_index": 1, "item": {**item, "arguments": ""}},
+        {"type": "response.function_call_arguments.done", "output_index": 1, "arguments": '{"city": "Oslo"}'},
+        {
+            "type": "response.output_item.done",
+            "output_index": 1,
+            "item": {**item, "arguments": '{"city": "Oslo"}'},
+        },
+        {"type": "response.completed", "response": {"status": "completed", "output": []}},
+    ]
+    (found,) = read_both_ways(frames(*events)).tool_calls
+    assert found["function"] == {"name": "weather", "arguments": '{"city": "Oslo"}'}

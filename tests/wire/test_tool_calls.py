@@ -267,7 +267,8 @@ OTHERS_OSLO = json.dumps(json.loads(OSLO))
         (PIECES, [part("weather", OTHERS_OSLO)], [WEATHER]),
         (PIECES[:1], [WEATHER], [WEATHER]),
         (PIECES, [WEATHER, CLOCK], [WEATHER, CLOCK]),
-        (PIECES, [call("b", "weather", OSLO)], [WEATHER, call("b", "weather", OSLO)]),
+        (PIECES, [call("b", "weather", OSLO)], [WEATHER]),
+        (PIECES, [WEATHER, call("b", "weather", OSLO)], [WEATHER, call("b", "weather", OSLO)]),
     ],
 )
 @pytest.mark.parametrize("said", [None, " Hi you"])
@@ -347,3 +348,20 @@ def test_arguments_without_end_are_cut() -> None:
     reply = read(frames(chunk(tool_calls=[part("f", '{"a": "', index=0, id="a")]), *endless))
     assert len(json.dumps(reply.tool_calls)) < 1_100_000
     assert reply.finish_reason == "length"
+
+
+def test_a_copy_in_the_last_delta_is_no_further_call():
+    pieces = [
+        call("a", "weather", OSLO[:5]),
+        part(None, OSLO[5:]),
+        call("a", "weather", OSLO.replace(":", " : ")),
+    ]
+    stream = frames(*(chunk(tool_calls=[{**each, "index": 0}]) for each in pieces), ended("tool_calls"))
+    assert len(read_both_ways(stream).tool_calls) == 1
+
+
+def test_tokens_of_the_template_are_no_call():
+    pieces = [part("weather", OSLO[:5]), part("weather", OSLO[5:]), part("weather", "<|eot_id|>")]
+    stream = frames(*(chunk(tool_calls=[{**each, "index": 0}]) for each in pieces), ended("tool_calls"))
+    (found,) = read_both_ways(stream).tool_calls
+    assert found["function"]["arguments"] == OSLO

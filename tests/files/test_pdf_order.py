@@ -137,6 +137,75 @@ def test_empty_cells_of_a_table_keep_their_places() -> None:
     assert text(*sorted(made, key=lambda string: string[0])).split("\n") == wanted
 
 
+def drawn_cells(table: list[str], places: Sequence[float], by_cells: bool = False) -> list[String]:
+    """Cells of rows, set apart by bars; each ends at its place if that is negative. `~`: on a further line.
+
+    By lines from the top, or `by_cells`: all lines of a cell before the next one.
+    """
+    made, top = [], 700.0
+    for row in table:
+        cells = [cell.strip().split("~") for cell in row.split("|")]
+        lines = [
+            (-place - 5 * len(line) if place < 0 else place, top - 12 * at, line)
+            for cell, place in zip(cells, places, strict=True)
+            for at, line in enumerate(cell)
+            if line
+        ]
+        made += lines if by_cells else sorted(lines, key=lambda string: (-string[1], string[0]))
+        top -= 12 * max(map(len, cells)) + 6
+    return made
+
+
+STATEMENT = ["Date | Details | Out | In | Balance"] + [
+    f"{day:02} May | {'Salary' if day % 7 == 4 else 'Bookshop'} | {money} | {946 - day}.71"
+    for day in range(1, 15)
+    for money in ["| 82.66" if day % 7 == 4 else "65.61 |"]
+]
+ONE_MARK = ["| | x |", "| x | |", "| | | x"]
+SPARSE = [
+    (STATEMENT, (50, 110, -370, -445, -530)),
+    (STATEMENT[1:], (50, 110, -370, -445, -530)),  # the next page of it
+    (["Name | yes | no | maybe"] + [f"Ann Berg {mark}" for mark in ONE_MARK * 3], (50, 205, 265, 325)),
+    (["| always | mostly | seldom"] + [f"Helps others {mark}" for mark in ONE_MARK], (50, 250, 320, 390)),
+    (["Fare | Weekend | Weekday", "Child | 12.00 |", "Adult | | 9.50", "All | 60.00 | 8"], (50, -250, -350)),
+    (["| Mon | Tue | Wed", "1 | | Art | PE", "2 | | | Art", "3 | PE | | Art"], (50, 120, 190, 260)),
+    (["Day | Early | Late | Off"] + [f"{day}.6. {mark}" for day, mark in enumerate(ONE_MARK, 1)],
+     (50, 120, 200, 280)),
+    (["Room | Low~rate | High~rate", "Single | 45 | 60", "Double | | 99", "Suite | 180 |"], (50, 150, 220)),
+    (["Date | Details | Out | In | Balance",
+      "02 May | Debit~Water Board~Ref 44 | 31.20 | | 968.80",
+      "03 May | Salary~Brandt Ltd | | 1,900.00 | 2,868.80",
+      "06 May | Transfer~rent May | 650.00 | | 2,218.80"], (50, 110, -370, -445, -530)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "places"), SPARSE, ids=range(len(SPARSE)))
+@pytest.mark.parametrize("by_cells", [False, True])
+def test_cells_stand_under_their_heads(table: list[str], places: Sequence[float], by_cells: bool) -> None:
+    split = [[cell.strip().split("~") for cell in row.split("|")] for row in table]
+    wanted = [
+        "\t".join("".join(cell[line : line + 1]) for cell in cells).rstrip()
+        for cells in split
+        for line in range(max(map(len, cells)))
+    ]
+    note = (50.0, 90.0, "Payable within fourteen days, without any deduction, to the account below")
+    made = drawn_cells(table, places, by_cells)
+    assert text(*made).rstrip().split("\n") == wanted
+    assert [line for line in text(*made, note).split("\n") if line] == [*wanted, note[2]]
+
+
+def test_heads_of_several_columns() -> None:
+    table = [
+        "| Plan | Actual | Plan | Actual",
+        "Rent | 5 | 6 | 7 | 8",
+        "Heat | 1 | | 3 |",
+        "Water | | 2 | 4 |",
+    ]
+    made = drawn_cells(table, (50, 120, 180, 240, 300))
+    spans = [(132.0, 715.0, "Year 2023"), (252.0, 715.0, "Year 2024")]
+    assert text(*spans, *made).split("\n")[:2] == ["\tYear 2023\t\tYear 2024", "\tPlan\tActual\tPlan\tActual"]
+
+
 def test_blocks_side_by_side_stay_as_they_are_drawn() -> None:
     made = rows(*LISTS)
     wanted = [cell for column in zip(*LISTS, strict=True) for cell in column]

@@ -7,18 +7,17 @@ The cells of a table are set apart by tabs, since one without text would else mo
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from statistics import mean, median
 
+from .pdf_pieces import Lines, Piece, crosses, in_rows
+from .pdf_pieces import pieces as split
 from .pdf_text import Box, PageText
 
 MAX_WIDTH_POINTS = 5_000
 MAX_PIECES = 2_000  # of a page; the time grows with their square
 MIN_GUTTER_POINTS = 6
 MAX_CROSSING = 0.35  # of the lines at one place: titles and wide tables cross the space between columns
-OVERHANG_POINTS = 12  # of a title, into both columns; a line that is a little too long stays in its own
-GAP = 0.6  # between two pieces of a line, in heights of a character; more than a space of justified text
 MIN_LINES = 3
 MIN_TURNS = 0.8  # of the lines beside those of the longest column
 MIN_FILLED = 0.6  # of a column's width, by a line of prose
@@ -31,18 +30,6 @@ NUMBER = re.compile(r"[^\w]*\d[\d.,:% ]*\W*\w{0,3}\W*")
 FIRST_LETTER = re.compile(r"[^\W\d_]")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a line. `numbers`: of its characters."""
-
-    numbers: range
-    box: Box
-    text: str
-
-
-Lines = list[list[Piece]]
-
-
 def arranged(
     text: PageText, lines: Iterable[tuple[range, Box]], found: list[float]
 ) -> list[int | str] | None:
@@ -50,7 +37,7 @@ def arranged(
 
     None unless a part of them is surely in columns or rows. `found`: the spaces between columns.
     """
-    pieces = list(_pieces(text, lines, found))
+    pieces = list(split(text, lines, found))
     found = gutters(piece.box for piece in pieces)
     if not found or len(pieces) > MAX_PIECES:
         return None
@@ -58,8 +45,8 @@ def arranged(
     return list(_joined(ordered)) if is_moved else None
 
 
-def gutters(boxes: Iterable[Box]) -> list[float]:
-    """Return where the spaces between columns are, from the left."""
+def gutters(boxes: Iterable[Box], most: float = MAX_CROSSING) -> list[float]:
+    """Return where the spaces between columns are, from the left. `most`: of the lines cross one."""
     boxes = [box for box in boxes if box.right > box.left]
     if len(boxes) < 2 * MIN_LINES:
         return []
@@ -72,8 +59,7 @@ def gutters(boxes: Iterable[Box]) -> list[float]:
         changes[int(box.left) - left] += 1
         changes[min(int(box.right), right) - left + 1] -= 1
     crossing = list(accumulate(changes))
-    most = MAX_CROSSING * max(crossing)
-    return list(_middles(crossing, most, left, boxes))
+    return list(_middles(crossing, most * max(crossing), left, boxes))
 
 
 def _middles(crossing: list[int], most: float, left: int, boxes: list[Box]) -> Iterator[float]:
@@ -97,41 +83,12 @@ def _emptiest(crossing: list[int], places: list[int]) -> float:
     return (widest[0] + widest[-1]) / 2
 
 
-def _pieces(text: PageText, lines: Iterable[tuple[range, Box]], found: list[float]) -> Iterator[Piece]:
-    """Return the parts of lines in the order in which they are drawn."""
-    for line, extent in lines:
-        is_flat = (
-            extent.height < 1.5 * text.box(line[0]).height
-        )  # PDFium joins short strings below each other
-        if is_flat and not any(_crosses(extent, gutter) for gutter in found):
-            yield _piece(text, line, extent)
-            continue
-        start, before = line[0], text.box(line[0])
-        for number in line:
-            if number == start or text.characters[number].isspace():
-                continue
-            box = text.box(number)
-            gap = GAP * max(before.height, box.height)
-            is_apart = box.left - before.right > gap or before.left - box.right > gap
-            if is_apart or not box.shares_line(before):
-                yield _piece(text, range(start, number))
-                start = number
-            before = box
-        yield _piece(text, range(start, line[-1] + 1))
-
-
-def _piece(text: PageText, numbers: range, box: Box | None = None) -> Piece:
-    while text.characters[numbers[-1]].isspace():
-        numbers = numbers[:-1]
-    return Piece(numbers, box or text.extent(numbers), "".join(text.characters[numbers.start : numbers.stop]))
-
-
 def _arranged(pieces: list[Piece], found: list[float]) -> tuple[list[str | Piece], bool]:
     """Return the pieces in their order, and whether any part of the page is surely in columns or rows."""
-    across = [piece for piece in pieces if any(_crosses(piece.box, gutter) for gutter in found)]
+    across = [piece for piece in pieces if any(crosses(piece.box, gutter) for gutter in found)]
     across.sort(key=lambda piece: -piece.box.top)
     edges = [piece.box.middle[1] for piece in across]
-    rest = [piece for piece in pieces if not any(_crosses(piece.box, gutter) for gutter in found)]
+    rest = [piece for piece in pieces if not any(crosses(piece.box, gutter) for gutter in found)]
     ordered: list[str | Piece] = []
     is_moved = False
     for number in range(len(across) + 1):
@@ -144,22 +101,19 @@ def _arranged(pieces: list[Piece], found: list[float]) -> tuple[list[str | Piece
     return ordered, is_moved
 
 
-def _crosses(box: Box, gutter: float) -> bool:
-    return box.left < gutter - OVERHANG_POINTS and box.right > gutter + OVERHANG_POINTS
-
-
 def _band(band: list[Piece], found: list[float]) -> tuple[list[str | Piece], bool]:
     """Return the order of what stands between two lines that cross the columns."""
     columns = [
-        _lines([piece for piece in band if sum(gutter < piece.box.middle[0] for gutter in found) == number])
+        in_rows([piece for piece in band if sum(gutter < piece.box.middle[0] for gutter in found) == number])
         for number in range(len(found) + 1)
     ]
     columns = [lines for lines in columns if lines]
     if len(columns) > 1 and _alternate(columns) and _is_prose(columns):
         return [each for lines in columns for line in lines for each in _words(line)], True
-    rows = _lines(band)
+    rows = in_rows(band)
     if len(columns) > 1 and (_is_table(columns) or _is_grid(rows)):
-        own = gutters(piece.box for piece in band) or found  # without the lines that cross them
+        boxes = [piece.box for piece in band]  # without the lines that cross them
+        own = max(gutters(boxes), gutters(boxes, 0), key=len) or found  # a column may have few cells
         return [each for row in rows for each in _cells(row, own)], True
     return [each for piece in band for each in _words([piece])], False
 
@@ -180,17 +134,6 @@ def _cells(row: list[Piece], found: list[float]) -> Iterator[str | Piece]:
         yield piece
         column = place
     yield "\n"
-
-
-def _lines(pieces: list[Piece]) -> Lines:
-    """Return the pieces by lines from the top, each from the left."""
-    lines: Lines = []
-    for piece in sorted(pieces, key=lambda piece: -piece.box.middle[1]):
-        if lines and piece.box.shares_line(lines[-1][0].box):
-            lines[-1].append(piece)
-        else:
-            lines.append([piece])
-    return [sorted(line, key=lambda piece: piece.box.left) for line in lines]
 
 
 def _alternate(columns: list[Lines]) -> bool:

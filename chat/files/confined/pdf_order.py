@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
-from .pdf_columns import GAP, MAX_PIECES, MIN_LINES, arranged, gutters
+from .pdf_columns import MAX_PIECES, MIN_LINES, arranged, gutters
+from .pdf_pieces import GAP, Piece, pieces
+from .pdf_tables import MIN_HEADS, MIN_ROWS, Row, cells, headed_tables
 from .pdf_text import Box, PageText
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -19,9 +21,52 @@ def reading_order(text: PageText) -> Iterable[int | str]:
     if RIGHT_TO_LEFT.search("".join(text.characters)):
         return unchanged
     boxes = list(text.pieces())
+    if len(boxes) > MAX_PIECES:
+        return _unheaded(text, boxes)
+    tables = list(headed_tables(list(pieces(text, text.lines)))) if _may_have_heads(boxes) else []
+    return list(_around_tables(text, tables)) if tables else _unheaded(text, boxes)
+
+
+def _may_have_heads(boxes: list[Box]) -> bool:
+    counted = [_cells(row) for row in _rows(boxes)]
+    return max(counted, default=0) >= MIN_HEADS and sum(cells > 1 for cells in counted) > MIN_ROWS
+
+
+def _around_tables(text: PageText, tables: list[list[Row]]) -> Iterator[int | str]:
+    """Return the tables, each where the page draws the first of it, and what stands between them."""
+    of = {number: table for table in tables for row in table for _, piece in row for number in piece.numbers}
+    done: list[list[Row]] = []
+    for table, run in groupby(range(len(text.characters)), of.get):
+        numbers = list(run)
+        if table is None:
+            yield from _stretch(text, range(numbers[0], numbers[-1] + 1))
+        elif not any(table is each for each in done):
+            done.append(table)
+            if numbers[0] and text.characters[numbers[0] - 1] not in "\r\n":
+                yield "\n"
+            yield from (each for row in table for cell in cells(row) for each in _characters(cell))
+
+
+def _characters(cell: str | Piece) -> Iterable[int | str]:
+    return [cell] if isinstance(cell, str) else cell.numbers
+
+
+def _stretch(text: PageText, numbers: range) -> Iterable[int | str]:
+    """Return the order of what stands before, between or behind tables."""
+    lines = [line for line in text.lines if line[0].start < numbers.stop and numbers.start < line[0].stop]
+    lines = [
+        (range(max(line.start, numbers.start), min(line.stop, numbers.stop)), box) for line, box in lines
+    ]
+    found = gutters(box for _, box in lines)
+    return (arranged(text, lines, found) if found else None) or numbers
+
+
+def _unheaded(text: PageText, boxes: list[Box]) -> Iterable[int | str]:
     found = gutters(boxes)
     whole = arranged(text, text.lines, found) if found else None
-    return whole or (list(_with_tables(text, boxes)) if len(boxes) <= MAX_PIECES else unchanged)
+    return whole or (
+        list(_with_tables(text, boxes)) if len(boxes) <= MAX_PIECES else range(len(text.characters))
+    )
 
 
 def _with_tables(text: PageText, boxes: list[Box]) -> Iterator[int | str]:
@@ -43,17 +88,21 @@ def _with_tables(text: PageText, boxes: list[Box]) -> Iterator[int | str]:
 
 def _zones(boxes: list[Box]) -> Iterator[Box]:
     """Return where rows with several cells stand below each other."""
+    counted = [(row, _cells(row)) for row in _rows(boxes)]
+    for is_table, run in groupby(counted, lambda each: each[1] > 1):
+        zone = list(run)
+        if is_table and sum(cells > 2 for _, cells in zone) >= MIN_LINES:
+            yield _around([box for row, _ in zone for box in row])
+
+
+def _rows(boxes: list[Box]) -> list[list[Box]]:
     rows: list[list[Box]] = []
     for box in sorted(boxes, key=lambda box: -box.middle[1]):
         if rows and box.shares_line(rows[-1][0]):
             rows[-1].append(box)
         else:
             rows.append([box])
-    counted = [(row, _cells(row)) for row in rows]
-    for is_table, run in groupby(counted, lambda each: each[1] > 1):
-        zone = list(run)
-        if is_table and sum(cells > 2 for _, cells in zone) >= MIN_LINES:
-            yield _around([box for row, _ in zone for box in row])
+    return rows
 
 
 def _cells(row: list[Box]) -> int:

@@ -3,7 +3,7 @@
 import logging
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -24,6 +24,7 @@ from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
+from chat.exceptions import BadRequest, RequestError
 from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES
 
 from .problems import StorageUnavailable
@@ -112,6 +113,23 @@ def disk_errors() -> Iterator[None]:
     except OSError as error:
         logger.error("an uploaded file could not be written: %s", error)
         raise StorageUnavailable(unwritable(), retry_after=UPLOAD_RETRY_SECONDS) from error
+
+
+@contextmanager
+def form_errors(discard: Callable[[], None], too_large: Callable[[], RequestError]) -> Iterator[None]:
+    """Call `discard` where a form cannot be read or is refused.
+
+    Raises `too_large()`, BadRequest, and what the block raises.
+    """
+    try:
+        yield
+    except BaseException as error:
+        discard()
+        if isinstance(error, RequestDataTooBig):
+            raise too_large() from error
+        if isinstance(error, UPLOAD_ERRORS):
+            raise BadRequest(_("The form data can’t be read.")) from error
+        raise
 
 
 def empty_file() -> str:

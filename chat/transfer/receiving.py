@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.files.problems import StorageUnavailable
-from chat.files.receiving import UPLOAD_ERRORS, disk_errors, empty_file
+from chat.files.receiving import disk_errors, empty_file, form_errors
 from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.wire.text import sanitize
 
@@ -75,19 +75,10 @@ def receive(request: HttpRequest, job: uuid.UUID) -> ImportFile:
     """
     handler = ImportFile(request, job)
     request.upload_handlers = [handler]
-    try:
+    with form_errors(handler.discard, lambda: PayloadTooLarge(too_large())):
         request.POST.dict()  # Django reads the form now, and calls the handler
         if not handler.size:
             raise EmptyFile(empty_file())
-    except RequestDataTooBig as error:
-        handler.discard()
-        raise PayloadTooLarge(too_large()) from error
-    except UPLOAD_ERRORS as error:
-        handler.discard()
-        raise BadRequest(_("The form data can’t be read.")) from error
-    except BaseException:
-        handler.discard()
-        raise
     return handler
 
 

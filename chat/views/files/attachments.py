@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import IO, Any
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -27,7 +26,7 @@ from chat.files.deletion import discard
 from chat.files.extraction import Extracted, NeedsConversion
 from chat.files.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.files.readers import READERS
-from chat.files.receiving import FILE_INPUT, UPLOAD_ERRORS, AttachmentUploadHandler, ReceivedFile, empty_file
+from chat.files.receiving import FILE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file, form_errors
 from chat.library.assistants import documents
 from chat.limits import MAX_ALT_CHARS
 from chat.models import Attachment, User
@@ -149,20 +148,11 @@ def _receive(request: HttpRequest) -> ReceivedFile:
     """Return the form's file; the caller closes its file. Raises a RequestError; then nothing is open."""
     handler = AttachmentUploadHandler({FILE_INPUT: 1})
     request.upload_handlers = [handler]
-    try:
+    with form_errors(handler.close, lambda: TooLarge(too_large())):
         request.POST.dict()  # Django reads the form now, and calls the handler
         _check_token(request)
         if not handler.files or not handler.files[0].size:
             raise BadRequest(empty_file())
-    except RequestDataTooBig as error:
-        handler.close()
-        raise TooLarge(too_large()) from error
-    except UPLOAD_ERRORS as error:
-        handler.close()
-        raise BadRequest(_("The form data can’t be read.")) from error
-    except BaseException:
-        handler.close()
-        raise
     return handler.files[0]
 
 

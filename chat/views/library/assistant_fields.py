@@ -90,12 +90,7 @@ def _parameters(request: HttpRequest, sent: dict[str, Any], model: str) -> dict[
 def publication(request: HttpRequest) -> tuple[bool, list[int]]:
     """Parse `{"everybody"?: bool, "groups"?: [id, …]}` into (everybody, groups)."""
     sent = request_fields.parse(request, "everybody", "groups", required=False)
-    everybody: Any = sent.get("everybody", False)
-    if is_form(request):
-        everybody = request_parsers.SWITCHED.get(everybody, everybody)
-    if not isinstance(everybody, bool):
-        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "everybody"})
-    return everybody, publication_fields.groups(sent)
+    return request_fields.parse_switch(request, sent, "everybody"), publication_fields.groups(sent)
 
 
 def _questions(sent: dict[str, Any]) -> list[str]:

@@ -25,6 +25,7 @@ MAX_NUMBER_DIGITS = 5  # of a number of the query, such as a page's
 JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
 # Fields that a form has once for each value.
 REPEATED_FIELDS = ("attachments", "documents", "questions", "groups")
+SWITCHED = {"on": True, "off": False}  # form values of a switch
 NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
 
 
@@ -76,6 +77,16 @@ def parse_choice(fields: Mapping[str, Any], name: str, allowed: tuple[str, ...],
         words = _("“%(name)s” must be one of: %(names)s.")
         raise BadRequest(words % {"name": name, "names": ", ".join(allowed)})
     return str(value)
+
+
+def parse_switch(request: HttpRequest, fields: Mapping[str, Any], name: str) -> bool:
+    """Return a boolean, which a form writes as `on` or `off`; False if it is missing. Raises BadRequest."""
+    value = fields.get(name, False)
+    if is_form(request):
+        value = SWITCHED.get(value, value)
+    if not isinstance(value, bool):
+        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": name})
+    return value
 
 
 def parse_uuid(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:

@@ -26,7 +26,6 @@ MAX_SYSTEM_CHARS = 20_000  # code points
 THUMBS = {"up": True, "down": False, "none": None}
 PARAMETERS_FIELD = "parameters"
 ATTACHMENTS_FIELD = "attachments"
-SWITCHED = {"on": True, "off": False}  # form values of a switch
 RESET_VALUE = "reset"  # value of PARAMETERS_FIELD in a form: reset all parameters
 
 
@@ -52,7 +51,7 @@ def question(
         model=_model(sent),
         system=request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
         parameters=sent_parameters(request, sent),
-        temporary=_is_temporary(request, sent),
+        temporary=request_fields.parse_switch(request, sent, "temporary"),
         attachments=attachments,
         assistant=request_fields.parse_uuid(sent, "assistant"),
     )
@@ -130,15 +129,6 @@ def no_fields(request: HttpRequest) -> None:
     request_fields.parse(request, required=False)
 
 
-def _is_temporary(request: HttpRequest, sent: dict[str, Any]) -> bool:
-    value = sent.get("temporary", False)
-    if is_form(request):
-        value = SWITCHED.get(value, value)
-    if not isinstance(value, bool):
-        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "temporary"})
-    return value
-
-
 def _content(sent: dict[str, Any], *, required: bool) -> str:
     """Return the question's text; "" if it is blank and not `required`."""
     content = request_fields.parse_text(sent, "content", MAX_QUESTION_CHARS, required=required) or ""
@@ -209,7 +199,7 @@ def _parameter_value(parameter: Parameter, text: str) -> Any:
     if not text:
         return None
     if parameter.kind == SWITCH:
-        return SWITCHED.get(text, text)
+        return request_fields.SWITCHED.get(text, text)
     if parameter.kind == LEVEL:
         return text
     try:

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
+from chat.exceptions import Conflict, ConversationBusy, NotFound
 from chat.models import Message, SharedLink, User
 from chat.models.digest import digest_of
 from chat.models.message import MAX_BRANCH_DEPTH
@@ -22,7 +22,6 @@ from ..settings.settings_shell import render_section
 from .shown_once import ShownOnce
 
 NEW_LINK = ShownOnce("new-link", "chat:shared_links")
-SWITCH_NAMES = {"on": True, "off": False}
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -36,7 +35,10 @@ def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
             return render_section(request, "shared", "sharing/share.html", _preview(own_message))
         sent = request_fields.parse(request, "days", "name", "title")
         days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LINK_DAYS)
-        title, shows_name = request_parsers.title_field(sent), _shows_name(request, sent)
+        title, shows_name = (
+            request_parsers.title_field(sent),
+            request_fields.parse_switch(request, sent, "name"),
+        )
         link, token = links.create(user, own_message.pk, days, shows_name=shows_name, title=title)
     except (Conflict, ConversationBusy) as refusal:
         if wants_json(request):
@@ -107,15 +109,6 @@ def _preview(message: Message) -> dict[str, Any]:
         "lifetimes": links.lifetimes(),
         "lifetime": links.DEFAULT_LINK_DAYS,
     }
-
-
-def _shows_name(request: HttpRequest, sent: dict[str, Any]) -> bool:
-    value = sent.get("name", False)
-    if is_form(request):
-        value = SWITCH_NAMES.get(value, value)
-    if not isinstance(value, bool):
-        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "name"})
-    return value
 
 
 def _url(token: str) -> str:

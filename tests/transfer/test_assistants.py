@@ -16,7 +16,7 @@ from chat.accounts.timezones import UTC
 from chat.files import files, uploads
 from chat.files.decoding import EncodedPicture
 from chat.files.extraction import extract
-from chat.library.assistants import library, publication
+from chat.library.assistants import library
 from chat.library.assistants.content import AssistantContent, content_of
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
 from chat.transfer import assistants as transferred
@@ -137,7 +137,7 @@ def test_a_file_names_no_older_version_of_anothers(alice: User, bob: User, staff
     mine = library.create(staff, PIRATE)
     library.edit(staff, mine.pk, AssistantContent("Parrot"))
     assert version_of(alice, (str(mine.pk), 2)) is None
-    publication.publish(staff, mine.pk, everybody=True, groups=[])
+    library.publish(staff, mine.pk, everybody=True, groups=[])
     assert version_of(alice, (str(mine.pk), 1)) is None
     assert version_of(alice, (str(mine.pk), 2)) == Assistant.objects.get(pk=mine.pk).current
     assert version_of(staff, (str(mine.pk), 1)).name == "Pirate"

@@ -1,6 +1,7 @@
-"""A person's assistants: created, edited as new versions, deleted, restored and copied."""
+"""A person's assistants: created, edited as new versions, published, deleted, restored and copied."""
 
 import uuid
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from chat.db.executor import write_lock
 from chat.exceptions import Conflict, NotFound
-from chat.library.publication import Audience, may_publish, publish
+from chat.library import publication
+from chat.library.publication import Audience, may_publish
 from chat.limits import MAX_ASSISTANT_NAME_CHARS
 from chat.models import Assistant, AssistantVersion, User
 from chat.models.assistant import AssistantQuerySet
@@ -106,6 +108,35 @@ def _require_may_change(user: User, assistant: Assistant) -> None:
         )
 
 
+def publish(user: User, key: uuid.UUID, *, everybody: bool, groups: Collection[int]) -> Assistant:
+    """Publish an own assistant to `groups`, or to everybody; without either end its publication.
+
+    Conversations that began with it go on. Raises NotFound, and as `chat.library.publication.audience`.
+    """
+    with write_lock(), transaction.atomic():
+        user.lock()
+        audience = publication.audience(user, Assistant, everybody=everybody, groups=groups)
+        assistant = find_own(user, key)
+        publication.publish(assistant, audience)
+        assistant.published_by = None if audience.is_empty else user
+        assistant.save(update_fields=["published_by"])
+        return assistant
+
+
+def withdraw(assistants: Collection[uuid.UUID]) -> int:
+    """End the publication of these assistants, of any owner. Return the number of those published."""
+    with write_lock(), transaction.atomic():
+        found = list(Assistant.objects.published().filter(pk__in=assistants).select_for_update())
+        return end_publication(Assistant.objects.filter(pk__in=[each.pk for each in found]))
+
+
+def end_publication(assistants: AssistantQuerySet) -> int:
+    """End the publication of these assistants. Return their number. Call it in a transaction."""
+    for assistant in assistants:
+        publication.publish(assistant, Audience())
+    return assistants.update(published_by=None)
+
+
 def delete(user: User, key: uuid.UUID) -> None:
     """Delete an assistant, which can be undone. Conversations go on with their versions. Raises NotFound."""
     with write_lock():
@@ -133,13 +164,6 @@ def bring_back(user: User, assistants: AssistantQuerySet) -> int:
     if not may_publish(user, Assistant):
         end_publication(assistants)
     return assistants.update(deleted=None)
-
-
-def end_publication(assistants: AssistantQuerySet) -> int:
-    """End the publication of these assistants. Return their number. Call it in a transaction."""
-    for assistant in assistants:
-        publish(assistant, Audience())
-    return assistants.update(published_by=None)
 
 
 def deleted(user: User, key: uuid.UUID) -> Assistant | None:

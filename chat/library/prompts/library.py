@@ -1,4 +1,4 @@
-"""A person's prompts: created, edited and deleted; and which prompts a person may use."""
+"""A person's prompts: created, edited, published and deleted; and which prompts a person may use."""
 
 import uuid
 
@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 
 from chat.db.executor import write_lock
 from chat.exceptions import Conflict, NotFound
-from chat.library.publication import Audience, may_publish, publish
+from chat.library import publication
+from chat.library.publication import Audience, may_publish
 from chat.models import Prompt, User
 from chat.models.prompt import PromptQuerySet
 
@@ -58,7 +59,7 @@ def create(user: User, content: PromptContent, audience: Audience | None = None)
             owner=user, title=content.title, command=content.command, text=content.text
         )
         if audience:
-            publish(prompt, audience)
+            publication.publish(prompt, audience)
         return prompt
 
 
@@ -79,7 +80,7 @@ def edit(user: User, key: uuid.UUID, content: PromptContent, audience: Audience 
         prompt.updated = timezone.now()
         prompt.save(update_fields=["title", "command", "text", "updated"])
         if audience:
-            publish(prompt, audience)
+            publication.publish(prompt, audience)
         return prompt
 
 
@@ -87,6 +88,19 @@ def delete(user: User, key: uuid.UUID) -> None:
     """Delete a prompt. Raises NotFound."""
     with write_lock(), transaction.atomic():
         find_own(user, key).delete()
+
+
+def published_by_others(user: User) -> PromptQuerySet:
+    """Return the prompts of other people that are published, whose publication this user may end."""
+    others = Prompt.objects.published().exclude(owner_id=user.pk)
+    return others.select_related("owner").defer("text").order_by("command", "pk")
+
+
+def withdraw(user: User, key: uuid.UUID) -> None:
+    """End the publication of a prompt of any owner. Raises Forbidden and NotFound."""
+    publication.require_permission(user, Prompt)
+    with write_lock(), transaction.atomic():
+        publication.publish(_one(Prompt.objects.published(), key), Audience())
 
 
 def _require_free(user: User, command: str, key: uuid.UUID | None) -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from chat.db.executor import run_in_db
 from chat.exceptions import RequestError
-from chat.library.assistants import documents, library, publication
+from chat.library.assistants import documents, library
 from chat.library.assistants.content import AssistantContent, content_of
 from chat.library.publication import may_publish, require_permission
 from chat.limits import (
@@ -127,7 +127,7 @@ def publish(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
         require_permission(user, Assistant)
         return _publication(request, library.find_own(user, assistant))
     everybody, groups = assistant_fields.publication(request)
-    own = publication.publish(user, assistant, everybody=everybody, groups=groups)
+    own = library.publish(user, assistant, everybody=everybody, groups=groups)
     return _changed(request, assistant, "?saved=1", published=own.published_by_id is not None)
 
 

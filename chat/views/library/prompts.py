@@ -14,8 +14,6 @@ from chat.formats import grouped_number
 from chat.library import publication
 from chat.library.prompts import library
 from chat.library.prompts.content import PromptContent, command_of
-from chat.library.prompts.publication import published_by_others
-from chat.library.prompts.publication import withdraw as end_publication
 from chat.library.publication import Audience
 from chat.limits import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.models import Prompt, User
@@ -45,7 +43,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
         "saved": "saved" in request.GET,
     }
     if context["may_publish"]:
-        context["published"] = published_by_others(user)
+        context["published"] = library.published_by_others(user)
     return render_section(request, "prompts", "prompts/list.html", context)
 
 
@@ -79,7 +77,7 @@ def withdraw(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
     """End the publication of anybody's prompt, as a person who may publish prompts."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    end_publication(user, prompt)
+    library.withdraw(user, prompt)
     return _changed(request, {"id": str(prompt), "published": False})
 
 

@@ -35,10 +35,8 @@ def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
             return render_section(request, "shared", "sharing/share.html", _preview(own_message))
         sent = request_fields.parse(request, "days", "name", "title")
         days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LINK_DAYS)
-        title, shows_name = (
-            request_parsers.title_field(sent),
-            request_fields.parse_switch(request, sent, "name"),
-        )
+        title = request_parsers.title_field(sent)
+        shows_name = request_fields.parse_switch(request, sent, "name")
         link, token = links.create(user, own_message.pk, days, shows_name=shows_name, title=title)
     except (Conflict, ConversationBusy) as refusal:
         if wants_json(request):

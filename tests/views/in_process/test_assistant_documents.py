@@ -18,7 +18,7 @@ from chat.conversations.turns.fork import fork
 from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import RequestError
 from chat.files.problems import QuotaExceeded
-from chat.library.assistants import library, publication
+from chat.library.assistants import library
 from chat.library.assistants.content import AssistantContent, content_of
 from chat.models import (
     Assistant,
@@ -66,7 +66,7 @@ def published(staff: User) -> tuple[Assistant, Attachment]:
     """An assistant of everybody, and its document."""
     rules = document(staff, ["Chess has kings.", "Go has stones."], "rules.pdf")
     made = library.create(staff, AssistantContent("Referee", documents=[rules.pk]))
-    publication.publish(staff, made.pk, everybody=True, groups=[])
+    library.publish(staff, made.pk, everybody=True, groups=[])
     return made, rules
 
 
@@ -309,7 +309,7 @@ def test_readers_are_those_who_may_use_the_assistant(alice_client: Client, bob: 
     assert alice_client.patch(urls[0], {"alt": "x"}, content_type="application/json").status_code == 404
     assert [Client().get(url).status_code for url in urls] == [401, 302, 302]
     begin(bob, referee)
-    publication.publish(staff, referee.pk, everybody=False, groups=[])
+    library.publish(staff, referee.pk, everybody=False, groups=[])
     assert [alice_client.get(url).status_code for url in urls] == [404, 404, 404]
     bobs = browser(bob)
     assert [bobs.get(url).status_code for url in urls] == [200, 200, 200]  # a conversation goes on

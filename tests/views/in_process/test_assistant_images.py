@@ -14,7 +14,7 @@ from PIL import Image
 
 from chat.files import files, uploads
 from chat.files.decoding import EncodedPicture
-from chat.library.assistants import library, publication
+from chat.library.assistants import library
 from chat.library.assistants.content import AssistantContent
 from chat.limits import MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
@@ -132,14 +132,14 @@ def test_it_is_served_to_those_who_may_use_the_assistant(alice_client: Client, a
     cook = library.create(staff, AssistantContent("Cook", image=face.pk))
     url = f"/attachments/{face.pk}/"
     assert alice_client.get(url).status_code == 404
-    publication.publish(staff, cook.pk, everybody=True, groups=[])
+    library.publish(staff, cook.pk, everybody=True, groups=[])
     assert alice_client.get(url).status_code == 200
     assert alice_client.delete(url).status_code == 404
     mine = library.duplicate(alice, cook.pk)
     assert mine.current
     assert mine.current.image
     assert (mine.current.image.owner, mine.current.image.sha256) == (alice, face.sha256)
-    publication.publish(staff, cook.pk, everybody=False, groups=[])
+    library.publish(staff, cook.pk, everybody=False, groups=[])
     assert alice_client.get(url).status_code == 404
     assert alice_client.get(f"/attachments/{mine.current.image_id}/").status_code == 200
 
@@ -165,7 +165,7 @@ def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:
 def test_it_outlives_the_account_of_a_published_one(alice: User) -> None:
     staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
     cook = library.create(staff, AssistantContent("Cook", image=image(staff).pk))
-    publication.publish(staff, cook.pk, everybody=True, groups=[])
+    library.publish(staff, cook.pk, everybody=True, groups=[])
     staff.delete()
     prune(lambda: False)
     found = library.find(alice, cook.pk).current

@@ -14,7 +14,7 @@ from chat.conversations.turns.commands import SendMessage
 from chat.conversations.turns.fork import fork
 from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import Conflict, NotFound
-from chat.library.assistants import library, publication
+from chat.library.assistants import library
 from chat.library.assistants.content import AssistantContent, is_emoji
 from chat.library.assistants.variables import fill
 from chat.models import Assistant, AssistantVersion, Conversation, Message, User
@@ -233,15 +233,15 @@ def test_an_assistant_is_for_a_new_conversation_only(
 def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff: User) -> None:
     mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
     alice.groups.add(few)
-    publication.publish(staff, mine.pk, everybody=False, groups=[few.pk])
+    library.publish(staff, mine.pk, everybody=False, groups=[few.pk])
     assert library.find(alice, mine.pk) == mine
     with pytest.raises(NotFound):
         library.find(bob, mine.pk)
     talk = begin(alice, mine)
-    publication.publish(staff, mine.pk, everybody=True, groups=[few.pk])
+    library.publish(staff, mine.pk, everybody=True, groups=[few.pk])
     assert library.find(bob, mine.pk).groups.count() == 0
     assert library.duplicate(bob, mine.pk).owner == bob
-    assert publication.withdraw([mine.pk]) == 1
+    assert library.withdraw([mine.pk]) == 1
     with pytest.raises(NotFound):
         library.find(alice, mine.pk)
     assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
@@ -250,8 +250,8 @@ def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff:
 def test_a_publication_while_another_ends_reaches_its_groups(staff: User) -> None:
     mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
     to_few: dict[str, Any] = {"everybody": False, "groups": [few.pk]}
-    publication.publish(staff, mine.pk, **to_few)
-    during(lambda: publication.withdraw([mine.pk]), lambda: publication.publish(staff, mine.pk, **to_few))
+    library.publish(staff, mine.pk, **to_few)
+    during(lambda: library.withdraw([mine.pk]), lambda: library.publish(staff, mine.pk, **to_few))
     mine.refresh_from_db()
     assert (list(mine.groups.all()), mine.published_by) == ([few], staff)
 
@@ -297,7 +297,7 @@ def test_the_form_of_an_assistant_has_one_button_to_save(staff: User) -> None:
 def published(staff: User) -> Assistant:
     """An assistant for everybody, whose owner may not publish any more."""
     made = library.create(staff, AssistantContent("Helper", instructions="Be good."))
-    publication.publish(staff, made.pk, everybody=True, groups=[])
+    library.publish(staff, made.pk, everybody=True, groups=[])
     staff.user_permissions.clear()
     return made
 
@@ -327,7 +327,7 @@ def test_without_the_right_a_restored_assistant_is_private(
 
 def test_with_the_right_a_restored_assistant_is_published_again(staff: User, alice: User) -> None:
     made = library.create(staff, AssistantContent("Helper"))
-    publication.publish(staff, made.pk, everybody=True, groups=[])
+    library.publish(staff, made.pk, everybody=True, groups=[])
     library.delete(staff, made.pk)
     library.restore(staff, made.pk)
     assert library.usable(alice).filter(pk=made.pk).exists()
@@ -336,17 +336,17 @@ def test_with_the_right_a_restored_assistant_is_published_again(staff: User, ali
 def test_a_group_that_goes_takes_the_publication_along(staff: User, alice: User) -> None:
     mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
     alice.groups.add(few)
-    publication.publish(staff, mine.pk, everybody=False, groups=[few.pk])
+    library.publish(staff, mine.pk, everybody=False, groups=[few.pk])
     few.delete()
     assert not library.usable(alice).exists()
 
 
 def test_an_account_takes_its_private_assistants_along(alice: User, bob: User, staff: User) -> None:
     kept, used, gone = (library.create(staff, PIRATE) for _ in range(3))
-    publication.publish(staff, used.pk, everybody=True, groups=[])
+    library.publish(staff, used.pk, everybody=True, groups=[])
     talk = begin(bob, used)
-    publication.publish(staff, used.pk, everybody=False, groups=[])
-    publication.publish(staff, kept.pk, everybody=True, groups=[])
+    library.publish(staff, used.pk, everybody=False, groups=[])
+    library.publish(staff, kept.pk, everybody=True, groups=[])
     begin(staff, gone)
     staff.delete()
     assert set(Assistant.objects.values_list("pk", "owner")) == {(kept.pk, None), (used.pk, None)}
@@ -396,7 +396,7 @@ def test_a_page_without_assistants_has_nothing_of_them(alice_client: Client, ali
 
 def test_the_administration_lists_and_ends_publications(alice: User, pirate: Assistant, staff: User) -> None:
     mine, carols = library.create(staff, AssistantContent("Cook")), Client()
-    publication.publish(staff, mine.pk, everybody=True, groups=[])
+    library.publish(staff, mine.pk, everybody=True, groups=[])
     carols.force_login(staff)
     listed = carols.get("/admin/chat/assistant/").content.decode()
     assert "Cook" in listed

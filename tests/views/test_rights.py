@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 
 from chat.accounts.sessions import session_digest
 from tests.support.databases import Database
 from tests.support.people import SESSIONS
-from tests.support.quick_calls import Response
 from tests.support.server import Person, Server
 from tests.views.objects import SECRET, Turn, address, make_deleted_turn, make_turn, never, routes
 from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
@@ -42,7 +42,7 @@ def turns(people: dict[str, Person], database: Database) -> dict[str, Turn]:
     }
 
 
-def told(response: Response, turn: Turn) -> str:
+def told(response: httpx.Response, turn: Turn) -> str:
     """A status, and where it leads if it does, with … for the caller's own words."""
     where = response.headers.get("Location", "").split("?")[0]
     for key in sorted(vars(turn).values(), key=len, reverse=True):  # a short one can be a part of another

@@ -1,6 +1,6 @@
 """The kinds of rows that pruning deletes, each with a query for the rows that are due."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -44,69 +44,49 @@ LEFTOVER_CHUNK_AGE = timedelta(days=1)  # since the end of its run; no process n
 
 @dataclass(frozen=True, slots=True)
 class RetentionKind:
-    """A kind of rows. `rows()` returns those that are due, or None if the settings keep them for ever."""
+    """A kind of rows.
+
+    `rows(before)` returns those that are due: `before` is the time that a `setting`, in days, keeps them for;
+    without one, now.
+    """
 
     name: str
-    rows: Callable[[], QuerySet[Any] | None]
+    rows: Callable[[datetime], QuerySet[Any]]
     delete: Callable[[QuerySet[Any], Stop], int] = delete_all
+    setting: str = ""
+
+    def due(self) -> QuerySet[Any] | None:
+        """Return the rows that are due, or None if the setting keeps them for ever."""
+        before = _before(self.setting) if self.setting else timezone.now()
+        return None if before is None else self.rows(before)
 
 
-def _before(days: int) -> datetime | None:
+def _before(setting: str) -> datetime | None:
     """Return the time before which rows are due; None for 0 days, which means for ever."""
+    days = getattr(settings, setting)
     return timezone.now() - timedelta(days=days) if days else None
 
 
-def _sessions() -> QuerySet[Any]:
-    return Session.objects.filter(expire_date__lt=timezone.now())
-
-
-def _invitations() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_INVITATIONS_DAYS)
-    if before is None:
-        return None
+def _invitations(before: datetime) -> QuerySet[Any]:
     return Invite.objects.filter(Q(used__lt=before) | Q(used=None, created__lt=before - VALID_FOR))
 
 
-def _shared_links() -> QuerySet[Any]:
-    return SharedLink.objects.filter(expires__lt=timezone.now())
+def _live() -> QuerySet[Any]:
+    return Run.objects.live().values("conversation")
 
 
-def _failures() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_LOGIN_FAILURES_DAYS)
-    return AccessAttempt.objects.filter(attempt_time__lt=before) if before else None
+def _conversations(before: datetime) -> QuerySet[Any]:
+    return Conversation.objects.filter(deleted__lt=before).exclude(pk__in=_live())
 
 
-def _failure_log() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_LOGIN_FAILURES_DAYS)
-    return AccessFailureLog.objects.filter(attempt_time__lt=before) if before else None
+def _messages(before: datetime) -> QuerySet[Any]:
+    return Message.objects.filter(deleted__lt=before).exclude(conversation__in=_live())
 
 
-def _calls() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_CALLS_DAYS)
-    return Call.objects.filter(created__lt=before).exclude(status=Call.Status.RUNNING) if before else None
-
-
-def _conversations() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_DELETED_DAYS)
-    if before is None:
-        return None
-    live = Run.objects.live().values("conversation")
-    return Conversation.objects.filter(deleted__lt=before).exclude(pk__in=live)
-
-
-def _messages() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_DELETED_DAYS)
-    if before is None:
-        return None
-    live = Run.objects.live().values("conversation")
-    return Message.objects.filter(deleted__lt=before).exclude(conversation__in=live)
-
-
-def _temporary() -> QuerySet[Any]:
+def _temporary(now: datetime) -> QuerySet[Any]:
     """Return the temporary conversations that were closed, or had no new turn for TEMPORARY_LIFETIME."""
-    closed = Q(deleted__isnull=False) | Q(updated__lt=timezone.now() - TEMPORARY_LIFETIME)
-    live = Run.objects.live().values("conversation")
-    return Conversation.objects.filter(closed, temporary=True).exclude(pk__in=live)
+    closed = Q(deleted__isnull=False) | Q(updated__lt=now - TEMPORARY_LIFETIME)
+    return Conversation.objects.filter(closed, temporary=True).exclude(pk__in=_live())
 
 
 def _delete_unsent(rows: QuerySet[Any], stop: Stop) -> int:
@@ -118,14 +98,9 @@ def _delete_unsent(rows: QuerySet[Any], stop: Stop) -> int:
     return deleted
 
 
-def _readings() -> QuerySet[Any] | None:
-    before = _before(settings.KEEP_READINGS_DAYS)
-    return ConversationAccess.objects.filter(at__lt=before) if before else None
-
-
 def _delete_readings(rows: QuerySet[Any], stop: Stop) -> int:
     """Delete readings and return their number. Each batch needs a permit, which the triggers check."""
-    before = _before(settings.KEEP_READINGS_DAYS)
+    before = _before("KEEP_READINGS_DAYS")
     assert before
     deleted = 0
     for keys in batches_of(rows, stop):
@@ -135,27 +110,20 @@ def _delete_readings(rows: QuerySet[Any], stop: Stop) -> int:
     return deleted
 
 
-def _chunks() -> QuerySet[Any]:
-    return RunChunk.objects.filter(run__finished__lt=timezone.now() - LEFTOVER_CHUNK_AGE)
-
-
 def _used_versions() -> QuerySet[Any]:
     return Conversation.objects.filter(assistant_version__isnull=False).values("assistant_version")
 
 
-def _assistants() -> QuerySet[Any] | None:
+def _assistants(before: datetime) -> QuerySet[Any]:
     """Return the deleted assistants that no conversation uses any more."""
-    before = _before(settings.KEEP_DELETED_DAYS)
-    if before is None:
-        return None
     used = AssistantVersion.objects.filter(pk__in=_used_versions()).values("assistant")
     return Assistant.objects.filter(deleted__lt=before).exclude(pk__in=used)
 
 
-def _replaced_versions() -> QuerySet[Any]:
+def _replaced_versions(now: datetime) -> QuerySet[Any]:
     """Return the versions before an assistant's current one that no conversation uses."""
     current = Assistant.objects.filter(current__isnull=False).values("current")
-    old = AssistantVersion.objects.filter(created__lt=timezone.now() - REPLACED_VERSION_AGE)
+    old = AssistantVersion.objects.filter(created__lt=now - REPLACED_VERSION_AGE)
     return old.exclude(pk__in=current).exclude(pk__in=_used_versions())
 
 
@@ -175,22 +143,47 @@ def _delete_damaged_journals(before: datetime, stop: Stop) -> int:
     return deleted
 
 
+DELETED = RetentionKind("deleted conversations", _conversations, delete_conversations, "KEEP_DELETED_DAYS")
+TEMPORARY = RetentionKind("temporary conversations", _temporary, delete_conversations)
+FILES = RetentionKind(
+    "files of deleted attachments", lambda _: attachments.unused(), attachments.delete_unused
+)
 RETENTION_KINDS = (
-    RetentionKind("expired sessions", _sessions),
-    RetentionKind("used and expired invitations", _invitations),
-    RetentionKind("expired shared links", _shared_links),
-    RetentionKind("failed logins", _failures),
-    RetentionKind("log entries of failed logins", _failure_log),
-    RetentionKind("API calls", _calls),
-    RetentionKind("deleted conversations", _conversations, delete_conversations),
-    RetentionKind("deleted messages", _messages, delete_messages),
-    RetentionKind("temporary conversations", _temporary, delete_conversations),
-    RetentionKind("leftover pieces of finished replies", _chunks),
-    RetentionKind("deleted assistants", _assistants),
+    RetentionKind("expired sessions", lambda now: Session.objects.filter(expire_date__lt=now)),
+    RetentionKind("used and expired invitations", _invitations, setting="KEEP_INVITATIONS_DAYS"),
+    RetentionKind("expired shared links", lambda now: SharedLink.objects.filter(expires__lt=now)),
+    RetentionKind(
+        "failed logins",
+        lambda before: AccessAttempt.objects.filter(attempt_time__lt=before),
+        setting="KEEP_LOGIN_FAILURES_DAYS",
+    ),
+    RetentionKind(
+        "log entries of failed logins",
+        lambda before: AccessFailureLog.objects.filter(attempt_time__lt=before),
+        setting="KEEP_LOGIN_FAILURES_DAYS",
+    ),
+    RetentionKind(
+        "API calls",
+        lambda before: Call.objects.filter(created__lt=before).exclude(status=Call.Status.RUNNING),
+        setting="KEEP_CALLS_DAYS",
+    ),
+    DELETED,
+    RetentionKind("deleted messages", _messages, delete_messages, "KEEP_DELETED_DAYS"),
+    TEMPORARY,
+    RetentionKind(
+        "leftover pieces of finished replies",
+        lambda now: RunChunk.objects.filter(run__finished__lt=now - LEFTOVER_CHUNK_AGE),
+    ),
+    RetentionKind("deleted assistants", _assistants, setting="KEEP_DELETED_DAYS"),
     RetentionKind("replaced versions of assistants", _replaced_versions),
-    RetentionKind("readings", _readings, _delete_readings),
-    RetentionKind("files that were never sent", attachments.unsent, _delete_unsent),
-    RetentionKind("files of deleted attachments", attachments.unused, attachments.delete_unused),
+    RetentionKind(
+        "readings",
+        lambda before: ConversationAccess.objects.filter(at__lt=before),
+        _delete_readings,
+        "KEEP_READINGS_DAYS",
+    ),
+    RetentionKind("files that were never sent", lambda _: attachments.unsent(), _delete_unsent),
+    FILES,
 )
 
 
@@ -203,11 +196,15 @@ def sweep(stop: Stop) -> dict[str, int]:
     """
     with short_transaction():
         Feedback.objects.complete_rows()
-    found = {"temporary conversations": delete_conversations(_temporary(), stop)}
-    if settings.PRUNE_DAILY and (rows := _conversations()) is not None and not stop():
-        found["deleted conversations"] = delete_conversations(rows, stop)
-    if not stop():
-        found["files of deleted attachments"] = attachments.delete_unused(attachments.unused(), stop)
+    return _delete([TEMPORARY, *([DELETED] if settings.PRUNE_DAILY else []), FILES], stop)
+
+
+def _delete(kinds: Iterable[RetentionKind], stop: Stop) -> dict[str, int]:
+    found = {}
+    for kind in kinds:
+        rows = kind.due()
+        if rows is not None and not stop():
+            found[kind.name] = kind.delete(rows, stop)
     return found
 
 
@@ -216,12 +213,8 @@ def prune(stop: Stop) -> dict[str, int]:
 
     Raises OSError and StorageUnavailable: when a file cannot be deleted.
     """
-    found = {}
-    for kind in RETENTION_KINDS:
-        rows = kind.rows()
-        if rows is not None and not stop():
-            found[kind.name] = kind.delete(rows, stop)
-    if (before := _before(settings.KEEP_DELETED_DAYS)) and not stop():
+    found = _delete(RETENTION_KINDS, stop)
+    if (before := _before("KEEP_DELETED_DAYS")) and not stop():
         found[JOURNALS] = _delete_damaged_journals(before, stop)
     if not stop():
         found[STRAY] = attachments.delete_stray(stop)
@@ -230,8 +223,8 @@ def prune(stop: Stop) -> dict[str, int]:
 
 def count() -> dict[str, int]:
     """Return the number of rows, or files, by kind, that `prune` would delete."""
-    found = {kind.name: rows.count() for kind in RETENTION_KINDS if (rows := kind.rows()) is not None}
-    if before := _before(settings.KEEP_DELETED_DAYS):
+    found = {kind.name: rows.count() for kind in RETENTION_KINDS if (rows := kind.due()) is not None}
+    if before := _before("KEEP_DELETED_DAYS"):
         found[JOURNALS] = len(_damaged_journals(before))
     found[STRAY] = len(attachments.stray(never))
     return found

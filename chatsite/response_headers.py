@@ -1,12 +1,11 @@
 """Security headers of the responses: what a browser lets the site's pages do."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 
-from chatsite.async_middleware import SyncAndAsyncMiddleware
+from chatsite.async_middleware import AsyncHooksMixin
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -30,7 +29,7 @@ STATIC_FILE_HEADERS = {
 ADMIN_HEADERS = SECURITY_HEADERS | {"Content-Security-Policy": CSP}
 
 
-class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
+class ResponseHeadersMiddleware(AsyncHooksMixin, MiddlewareMixin):
     """Set the security headers: pages may load the site's own files only. A header set by a view stays.
 
     Trusted Types: only the policy `server-html` (static/js/page.js) may turn text into HTML, so that a
@@ -39,15 +38,8 @@ class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
     `response.trusted_types = True` on its response, as those that show conversations do.
     """
 
-    def __call__(self, request: HttpRequest) -> Any:
-        if self.is_async:
-            return self._acall(request)
-        return self._finish(request, self.get_response(request))
-
-    async def _acall(self, request: HttpRequest) -> HttpResponseBase:
-        return self._finish(request, await self.get_response(request))
-
-    def _finish(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Set the headers that the response lacks."""
         for name, value in _headers_for(request, response).items():
             response.headers.setdefault(name, value)
         if settings.DEBUG and response.status_code >= 400:

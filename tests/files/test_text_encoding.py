@@ -74,6 +74,41 @@ def test_a_text_in_an_older_encoding(encoding: str, text: str, times: int) -> No
     assert decoded((text * times).encode(encoding)) == text * times
 
 
+# Heads and lines of which a sign is all that is not ASCII, or nearly so.
+SIGNS = [
+    "Datum;Betrag (€)\n1.5.;12,90\n", '"Buchungstag";"Betrag (€)"\n', "Artikel;€/kg\nÄpfel;2,40\n",
+    "Price (£);Stock\n12;3\n", "Cost in £;x\n1;2\n", "Article;Price (£)\nTea;£45.00\n", "Size;£/kg\n",
+    "Total: £1,200.50\n", "¥1200\n", "Time;Temp (°C)\n8;12\n", "Zeit;Nitrat (µg/l)\n8;12\n",
+    "Toleranz (±5)\nGröße\n", "Größe;±5 mm\n", "Preis 50,–\nStühle\n",
+    "Öffnungszeiten Mo–Fr 18:00–19:00 Uhr\n", "Monday–Friday 10am–4pm\n", "† 1986 in Köln\n",
+    "Importe (€);Descripción\n5;Señora Peña\n", "Bedrag (€)\nCafé\n", "(½ cup) flour\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_signs_in_brackets_and_cells(text: str) -> None:
+    assert decoded(text.encode("cp1252")) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["Größe;(µg)\n", "Total ® per item\nCafé\n", "5‰ a day\n", "25¢\n", "a;(…);b\n", "§ 5 (§ 3)\n"]
+)
+@pytest.mark.parametrize("encoding", ["cp1252", "cp850", "mac_roman"])
+def test_signs_in_other_places_are_no_letters(encoding: str, text: str) -> None:
+    content = text.encode(encoding, "ignore")
+    assert right_or_refused(content, content.decode(encoding))
+
+
+LETTER = "Sehr geehrter Herr Müller,\r\nwir bestätigen den Termin für Köln.\r\n"
+
+
+@pytest.mark.parametrize("encoding", ["cp850", "cp1252"])
+@pytest.mark.parametrize(("byte", "shown"), [(b"\x1a", ""), (b"\0 on", "\ufffd on"), (b"\x07.", "\ufffd.")])
+def test_control_bytes_of_an_older_text(encoding: str, byte: bytes, shown: str) -> None:
+    assert decoded(LETTER.encode(encoding) + byte) == LETTER + shown
+    assert guess("a.txt", LETTER.encode(encoding) + byte) == "text/plain"
+
+
 def test_vietnamese_marks_are_joined_to_their_letters() -> None:
     marked = "Ho\u0323 tên;Thành phô\u0301\nNguyê\u0303n Văn Đư\u0301c;Huê\u0301\n"
     assert decoded(marked.encode("cp1258", "ignore")).startswith("Họ tên;")

@@ -82,6 +82,7 @@ RARE_FROM = {"gb2312": 0xD8, "big5": 0xC9, "euc_jp": 0xD0, "euc_kr": 0xCA}
 LEAST = 7.0  # by this logarithm each other reading must be less likely
 FITS, IDEOGRAPHS_FIT, IDEOGRAPHS_AT_ALL = -11.0, -8.9, -10.5  # at the least, on average of a character
 IMPOSSIBLE, UNLIKELY, SIGN, QUOTE, ALONE, CAPITAL, NARROW = -30.0, -7.0, -5.0, -7.0, -6.0, -1.5, -8.0
+ODD = 2 * UNLIKELY  # a sign that is often written, but not there
 GIVEN = 2.0  # of a pair: its probability if one of the two is known
 WORD_SCORE, MOST_WORDS = 0.75, 10
 MOST_ODD = 1 / 50
@@ -90,22 +91,28 @@ REPEATED = 3  # a word that comes again tells no more than that
 
 WORD = re.compile(rb"(?<![\w\x80-\xff])[a-z]{2,}(?![\w\x80-\xff])")
 NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+ENCLOSED = re.compile(r"""[(\["'/;].[^\s]|\d..|..[\d)\]"'/;]""", re.DOTALL)  # a letter that is no word
 QUOTES = "„“”«»‹›"  # in pairs
 # A sign as people write it, with what stands before and after it.
 WRITTEN = re.compile(
     r"""\W[„“‚‘«‹”»›][^\s]|[^\s][“”‘’»›«][^\w]|\W[«»“”‘’]\W|\W’\d|[\s\d][–—][\s\d]
-    |[\w\s.!?"”’)]…\W|[\d ]µ[A-Za-z]|\d€\W|[ \xa0]€\W
-    |[\s(\[;,"'€]€[\d \xa0]|[\W\d]£\d|\d[°²³½¼¾ªº].|\W[½¼¾]\W|[mM][²³]\W|[nN]°[ \d]
-    |\w[،؛؟]\W|\w[׳״]\w|[ก-๛ ][๐-๙][ก-๛ ]|[\s\d\xa0]°[CF\s]
-    |\W§[ \d\xa0§]|\W[©•·¶■●▪№±µ]\W|\w[®™©]\W|[\s\d][×÷±][\s\d]|\W[¿¡][^\s]|\W№\d|l·l
+    |[\w\s.!?’”)]…\W|"…\s|[(\[]…[)\]]|[\dkKMT \xa0]€\W|[\W\d]£\d|\d[¢‰]\W|[\s\d]‰\s
+    |[\s(\[;,"'/€£¥][€£][\d\s)\];,"'/]|[\s("';]¥\d|\d[°²³¼½¾ªº].|[\s(][½¼¾][ ]|[mM][²³]\W|[nN][°º][ \d]
+    |[^\x00-\x7f][،؛؟]\W|\w[׳״]\w|[ก-๛ ][๐-๙][ก-๛ ]|[\s\d(\[;"'/]°[CFKR\s]
+    |[\w.)][–—][A-Z\d]|,–\W|[\s(;]–\d
+    |\W§[\s\d§)\]]|\W[©№]\W|\s[•·¶■●▪µ±]\s|\w[®™©]\W|[\s\d(\[;"'/][×÷±][\s\d]|\W[¿¡][^\s]|\W№\d|l·l
     |[\d»«%$€£§.,;:!?°–]\xa0[\w»«%€£:;!?–(]|\w\xa0[\d»«%€£:;!?–(]
     |.([─-▟])\1|([─-▟])\2.|.[─-▟][─═]|[─═][─-▟].|\s[│║]\s""",
     re.VERBOSE | re.DOTALL,
 )
-APOSTROPHE = re.compile(
-    r"(?:.[cdjlmnstCDJLMNST]|[qQ][uU])’[aeiouyhàâéèêîôAEIOUÉÈ].|.[^\W\d_]’[sdm]\W"
-    r"|.n’t\W|.[^\W\d_]’(?:re|ve|ll)"
+# Likewise, with what stands two places before and after it.
+LONGER = re.compile(
+    r"""..µ(?:[gmslLAVFWJNCPTMHSRk]\W|mo|Sv|Gy|Pa)|.[\W\d]Ø[ \xa0]\d|.[\W\d]Ø\d.|.[\s(*]†[ \xa0]\d"""
+    r"|(?:.[cdjlmnstCDJLMNST]|[qQ][uU])’[aeiouyhàâéèêîôAEIOUÉÈ].|.[^\W\d_]’[sdm]\W"
+    r"|.n’t\W|.[^\W\d_]’(?:re|ve|ll)",
+    re.DOTALL,
 )
+COMMON_SIGNS = "£€¥¢§©®™°±µ²³½¼¾¿¡…–—‰†‡•·×÷"
 
 
 def guessed(content: bytes) -> str | None:
@@ -142,8 +149,8 @@ def _is_odd(sample: bytes, encoding: str) -> bool:
 def _is_out_of_place(context: str, language: str) -> bool:
     """Return True for a letter of another language, beside a space of EBCDIC, or large among small ones."""
     before, character, after = list(context[1:4])
-    if not _is_letter(character):
-        return _sign(context) == IMPOSSIBLE
+    if _is_sign(context):
+        return _sign(context) <= ODD
     is_foreign = language in RARE and _lower(character) not in PAIRS[language] + RARE[language]
     return (
         is_foreign or "@" in (before, after) or (before.islower() and character.isupper() and after.islower())
@@ -194,7 +201,7 @@ def _letters(contexts: "Counter[str]", language: str) -> float:
     unlikely = UNLIKELY if language in WORDS else IMPOSSIBLE  # beside a letter of ASCII
     quotes = sum(times for context, times in contexts.items() if context[2] in QUOTES)
     return (quotes % 2) * UNLIKELY + sum(
-        times * (_letter(context, model, unlikely) if _is_letter(context[2]) else _sign(context))
+        times * (_sign(context) if _is_sign(context) else _letter(context, model, unlikely))
         for context, times in contexts.items()
     )
 
@@ -213,6 +220,10 @@ def _is_letter(character: str) -> bool:
     return unicodedata.category(character)[0] in "LM" and character not in "µªº"
 
 
+def _is_sign(context: str) -> bool:
+    return not _is_letter(context[2]) or (context[2] == "Ø" and bool(LONGER.fullmatch(context)))
+
+
 def _letter(context: str, model: dict[str, float], mixed: float) -> float:
     before, letter, after = [_lower(each) if _is_letter(each) else "_" for each in context[1:4]]
     letter = "ς" if letter == "σ" and after == "_" else letter
@@ -220,8 +231,9 @@ def _letter(context: str, model: dict[str, float], mixed: float) -> float:
     if after.isascii():
         score += model.get(letter + after, mixed if after != "_" else UNLIKELY)
     is_word = mixed == UNLIKELY and letter == context[2] and {f"_{letter}", f"{letter}_"} <= model.keys()
-    if before == after == "_" and not is_word:
-        score += ALONE
+    if before == after == "_":
+        score += 0 if is_word else ALONE
+        score += ALONE if ENCLOSED.fullmatch(context[1:4]) else 0
     if context[2].isupper():
         score += 1.5 * UNLIKELY if context[1].islower() else 0 if context[1].isupper() else CAPITAL
     return score
@@ -233,9 +245,11 @@ def _lower(letter: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _sign(context: str) -> float:
-    if WRITTEN.fullmatch(context[1:4]) or APOSTROPHE.fullmatch(context):
+    if context[2] == "µ" and LONGER.fullmatch(context):
+        return SIGN + GIVEN
+    if WRITTEN.fullmatch(context[1:4]) or LONGER.fullmatch(context):
         return QUOTE if context[2] in "‘’“”„«»‹›" else SIGN
-    return IMPOSSIBLE
+    return ODD if context[2] in COMMON_SIGNS else IMPOSSIBLE
 
 
 def _ideographs(contexts: "Counter[str]", language: str, standard: str) -> float:
@@ -250,7 +264,8 @@ def _ideograph(context: str, language: str, standard: str) -> float:
         return IMPOSSIBLE
     rank = CHARACTERS[language].find(sign)
     score = log(FREQUENCY[language] / (rank + 20)) if rank >= 0 else _other(sign, language, standard)
-    return score + (ALONE if any(beside) else 0)
+    is_lone = rank < 0 and before.isascii() and after.isascii()
+    return score + (ALONE if any(beside) or is_lone else 0)
 
 
 def _is_narrow(sign: str) -> bool:

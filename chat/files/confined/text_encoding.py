@@ -52,6 +52,7 @@ LATIN_IN_UTF8 = re.compile(rb"[\xc3-\xc9][\x80-\xbf]")
 NOT_LATIN = re.compile("[^\0-\u024f\u2000-\u20cf\u2122]")
 BYTES_FOR_A_WRONG_ONE = 500  # rather replaced than the whole file refused
 TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}\x07)")
+END_OF_FILE = b"\x1a"  # of DOS
 BINARY_CHARACTERS = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]+")
 
 
@@ -66,8 +67,8 @@ def decoded(content: bytes, declared: str = "") -> str:
         return without_terminal_codes(text)
     if is_binary(content):
         raise Problem("type")
-    text = _read(content, declared or _declared(content))
-    return BINARY_CHARACTERS.sub(REPLACEMENT, without_terminal_codes(text.rstrip("\x1a")))
+    text = _read(content.rstrip(END_OF_FILE), declared or _declared(content))
+    return BINARY_CHARACTERS.sub(REPLACEMENT, without_terminal_codes(text))
 
 
 def _read(content: bytes, declared: str) -> str:
@@ -80,12 +81,10 @@ def _read(content: bytes, declared: str) -> str:
             continue
     if (text := mostly_utf8(content)) is not None:
         return text
-    if has_binary_byte(content):
-        raise Problem("type")
     for text in _likely(content, name):
         if text is not None:
             return text
-    raise Problem("encoding")
+    raise Problem("type" if has_binary_byte(content) else "encoding")
 
 
 def _in_seven_bits(content: bytes, declared: str | None) -> list[str]:

@@ -17,6 +17,9 @@ SCRIPTS = [
     ("(rose by 4) Tj /F 7 Tf (2) Tj", "rose by 42"),  # smaller, but on the line
     ("(W) Tj /F 7 Tf (ord 12) Tj", "Word 12"),
     ("/F 24 Tf (O) Tj /F 10 Tf 9 Ts (nce 12 men) Tj", "Once 12 men"),  # a drop capital
+    ("(where x) Tj /F 8 Tf -5 Ts (1) Tj 5 Ts (2) Tj /F 10 Tf 0 Ts ( is) Tj", "where x₁² is"),
+    ("(SO) Tj /F 8 Tf -3 Ts (4) Tj 5 Ts 1 0 0 1 64.45 700 Tm (2-) Tj /F 10 Tf 0 Ts ( is) Tj", "SO₄²⁻ is"),
+    ("(MgCl) Tj /F 8 Tf -5 Ts (2) Tj /F 10 Tf 0 Ts ( \\(37) Tj", "MgCl₂ (37"),
     ("(4) Tj /F 7 Tf 4 Ts 200 0 Td (2) Tj", "4\n2"),  # in another column
 ]  # fmt: skip
 

@@ -3,11 +3,11 @@
 import ctypes
 
 from .html_elements import SCRIPTS, script
-from .pdf_text import Box, PageText
+from .pdf_text import NO_BREAK, Box, PageText
 
 # In heights of the character before it: the height of a raised or lowered one, and its distance from that.
 MIN_SIZE, MAX_SIZE, MAX_GAP = 0.4, 0.85, 0.4
-RISES = {"sup": (0.15, 0.6), "sub": (-0.35, -0.06)}  # of the baseline, likewise
+RISES = {"sup": (0.15, 0.6), "sub": (-0.5, -0.06)}  # of the baseline, likewise
 
 
 def write_scripts(text: PageText) -> None:
@@ -21,13 +21,13 @@ def write_scripts(text: PageText) -> None:
         told = _told(text, number, box, base, right) if box and base else ""
         if found and told != name:
             _write(text, found, name)
-            base, found = None if is_space else base, []
+            found = []
         if told:
             name = told
             found.append(number)
         elif box:
-            base = box, number
-        elif character in "\r\n":
+            base, name = (box, number), ""
+        elif character in "\r\n" or (name and character != NO_BREAK):  # behind a raised one
             base = None
         right = box.right if box else right
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 # PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
@@ -16,6 +16,7 @@ BREAK = re.compile(r"(?<=\S)[\r\n]+(?=[^\r\n])")
 UNREADABLE = "\ufffd"
 LIGATURES = re.compile("[\x0b-\x0f]")  # in TeX's fonts, beside letters as ASCII has them
 NO_BREAK = "\x1f"  # a space for Python, which is no part of a clean text
+MAX_RAISED = 4  # characters below or above each other, with their letter
 TOUCHING = 0.1  # between two characters, in heights of the higher one
 # A space before a string of one character, which PDFium takes for a part of the line above.
 GUESSED = re.compile(r"(?<=\S) (?=\S(?:\s|$))")
@@ -138,10 +139,20 @@ class PageText:
         return turns.most_common(1)[0][0] if turns else 0
 
     def _goes_on(self, last: int, number: int) -> bool:
-        """Return True if a character touches the last one: PDFium breaks lines at superscripts."""
-        before, this = self.box(last), self.box(number)
-        gap = this.left - before.right
-        return this.shares_line(before) and abs(gap) < TOUCHING * max(this.height, before.height)
+        """Return True if a character touches the last ones: PDFium breaks lines at raised and lowered ones.
+
+        It may stand beside their letter only: an exponent behind or above an index, a letter behind it.
+        """
+        this = self.box(number)
+        beside = [self.box(each) for each in self._back(last)]
+        return any(map(this.shares_line, beside)) and any(
+            abs(this.left - box.right) < TOUCHING * max(this.height, box.height) for box in beside
+        )
+
+    def _back(self, last: int) -> Iterable[int]:
+        """Return the numbers of the last characters of a word."""
+        numbers = range(last, max(last - MAX_RAISED, -1), -1)
+        return takewhile(lambda number: not self.characters[number].isspace(), numbers)
 
     def _begins_line(self, number: int) -> bool:
         """Return True if a character behind a space stands lower than what is before it, and further left."""

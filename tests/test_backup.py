@@ -14,8 +14,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from chat.backup import sqlite
-from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, BackupError, Manifest
+from chat.backup import content, former
+from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, FormerManifest, Manifest
+from chat.backup.sqlite import SqliteDatabase
+from chat.backup.tables import BackupError, Table
+from chat.backup.values import ColumnKind
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
 from tests.support.manage import run_manage
@@ -24,6 +27,7 @@ from tests.support.server import Server
 
 KEY = "0123456789" * 6
 SLOW = "fake: words tokens=4000 delay=0.05"  # stopped by hand
+MEMBER = "tables/t.jsonl"
 AT = datetime(2027, 1, 1, tzinfo=UTC)
 CONVERSATIONS = "SELECT COUNT(*) FROM chat_conversation"
 
@@ -83,7 +87,7 @@ def test_a_site_in_use_is_backed_up_and_restored(
         going.until(10)
         made = manage(folder, database, "backup", backup)
         assert "chat_message" not in done(made)
-        assert "100 %" in made.stderr
+        assert "packing the tables: 100 %" in made.stderr
         assert alice.stop(going.run).status_code == 202
         going.to_end()
     assert backup.stat().st_mode & 0o777 == 0o600
@@ -182,19 +186,19 @@ def test_a_backup_that_does_not_fit_onto_the_disk_is_refused(
 ) -> None:
     path = written(tmp_path / "backup")
     with Archive(path) as archive:
-        archive.check_space({"database": tmp_path})
+        archive.check_space({"tables/": tmp_path})
         monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=99_999_999))
         with pytest.raises(BackupError, match="but 99 MB are free"):
-            archive.check_space({"database": tmp_path})
+            archive.check_space({"tables/": tmp_path})
 
 
 def test_a_backup_names_the_files_that_are_damaged(template: Template, tmp_path: Path) -> None:
     folder, database = tmp_path, template.copy(tmp_path)
     good = hashlib.sha256(b"good").hexdigest()
-    for key, content in ((good, b"good"), ("cd" * 32, b"changed")):
+    for key, data in ((good, b"good"), ("cd" * 32, b"changed")):
         path = folder / "attachments" / key[:2] / key
         path.parent.mkdir(parents=True)
-        path.write_bytes(content)
+        path.write_bytes(data)
     try:
         made = manage(folder, database, "backup", tmp_path / "site.zip")
     finally:
@@ -207,14 +211,20 @@ def test_a_backup_names_the_files_that_are_damaged(template: Template, tmp_path:
 
 def written(path: Path, **changes: object) -> Path:
     """A small archive, its manifest changed afterwards."""
-    with ArchiveWriter(path, Manifest("sqlite", AT)) as archive:
-        assert archive.add("database.sqlite3", [b"one\n", b"two\n"]) == 2
+    with ArchiveWriter(path, Manifest(AT)) as archive:
+        archive.add_table(Table("t", {"a": ColumnKind.INTEGER}, rows=2), [[1], [2]])
     if changes:
         with zipfile.ZipFile(path) as old:
-            manifest, data = json.loads(old.read(MANIFEST_FILE)), old.read("database.sqlite3")
+            manifest, data = json.loads(old.read(MANIFEST_FILE)), old.read(MEMBER)
         with zipfile.ZipFile(path, "w") as new:
-            new.writestr("database.sqlite3", data)
+            new.writestr(MEMBER, data)
             new.writestr(MANIFEST_FILE, json.dumps(manifest | changes))
+    return path
+
+
+def former_backup(path: Path, manifest: FormerManifest, *data: bytes) -> Path:
+    with ArchiveWriter(path, manifest) as archive:  # type: ignore[arg-type]
+        archive.add("database.sqlite3", data)
     return path
 
 
@@ -239,6 +249,27 @@ def test_any_changed_byte_raises_a_backup_error(tmp_path: Path) -> None:
     assert refusals > len(whole)
 
 
+@pytest.mark.parametrize("row", [[1, 2], [], [True], [[1]], [{"a": 1}]])
+def test_rows_of_another_form_are_refused(tmp_path: Path, row: list[object]) -> None:
+    table = Table("t", {"a": ColumnKind.INTEGER}, rows=1)
+    with ArchiveWriter(tmp_path / "odd", Manifest(AT)) as archive:
+        archive.add_table(table, [row])
+    with Archive(tmp_path / "odd") as opened, pytest.raises(BackupError, match="t cannot be read"):
+        list(opened.rows(table))
+
+
+@pytest.mark.parametrize("made", ["u (a integer)", "t (b integer)", "t (a integer, b integer)"])
+def test_a_backup_of_other_tables_is_refused(tmp_path: Path, made: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "made")) as session:
+        session.execute(f"CREATE TABLE {made}")
+    with (
+        Archive(written(tmp_path / "backup")) as archive,
+        closing(SqliteDatabase(tmp_path / "made")) as database,
+        pytest.raises(BackupError, match="other tables than its migrations make"),
+    ):
+        content.restore(archive, database, lambda *_: None)
+
+
 def test_a_written_backup_verifies(tmp_path: Path) -> None:
     read(written(tmp_path / "good"))
 
@@ -250,19 +281,21 @@ def test_a_written_backup_verifies(tmp_path: Path) -> None:
         {"members": {"../evil": {"bytes": 0, "sha256": ""}}},
         {"members": {"/evil": {"bytes": 0, "sha256": ""}}},
         {"members": {"missing": {"bytes": 0, "sha256": ""}}},
-        {"members": {"database.sqlite3": {"bytes": 8, "sha256": "0" * 64}}},
-        {"members": {"database.sqlite3": {"bytes": 7, "sha256": "0" * 64}}},
+        {"members": {MEMBER: {"bytes": 8, "sha256": "0" * 64}}},
+        {"members": {MEMBER: {"bytes": 7, "sha256": "0" * 64}}},
         {"members": None},
-        {"members": {"database.sqlite3": {"sha256": "0" * 64}}},
-        {"members": {"database.sqlite3": {"bytes": "8", "sha256": "0" * 64}}},
-        {"members": {"database.sqlite3": {"bytes": 8}}},
-        {"members": {"database.sqlite3": None}},
+        {"members": {MEMBER: {"sha256": "0" * 64}}},
+        {"members": {MEMBER: {"bytes": "8", "sha256": "0" * 64}}},
+        {"members": {MEMBER: {"bytes": 8}}},
+        {"members": {MEMBER: None}},
         {"unknown": 1},
         {"members": {}},
-        {"engine": "postgresql", "rows": {"chat_user": 1}},
-        {"members": {"database.sqlite3": {"bytes": -8, "sha256": "0" * 64}}},
+        {"tables": [{"name": "other", "columns": {"a": "integer"}}]},
+        {"tables": [{"name": "t", "columns": {"a": "number"}}]},
+        {"tables": [{"name": "t\x1b[2J", "columns": {}}]},
+        {"format": 1, "engine": "postgresql", "rows": {"chat_user": 1}, "tables": []},
+        {"members": {MEMBER: {"bytes": -8, "sha256": "0" * 64}}},
         {"created": "\x1b]0;title\x07\x1b[2J2026-01-01T00:00:00+00:00"},
-        {"rows": {"chat\x1b[2J": 1}},
         {"migrations": [["chat", "9999\x1b[2J"]]},
         {"engine": "\x1b[2J"},
     ],
@@ -293,20 +326,14 @@ def test_backup_of_a_damaged_database_leaves_no_file(template: Template, tmp_pat
 
 
 def test_a_backup_of_a_newer_version_is_refused(template: Template, tmp_path: Path) -> None:
-    newer = written(
-        tmp_path / "newer", migrations=[["chat", "9999_from_the_future"]], engine=_engine(template)
-    )
+    newer = written(tmp_path / "newer", migrations=[["chat", "9999_from_the_future"]])
     database = template.copy(tmp_path)
     try:
         refused(manage(tmp_path, database, "restore", newer), "newer version")
-        other = written(tmp_path / "other", engine="oracle")
+        other = former_backup(tmp_path / "other", FormerManifest("oracle", AT))
         refused(manage(tmp_path, database, "restore", other), "from oracle")
     finally:
         database.drop()
-
-
-def _engine(template: Template) -> str:
-    return "sqlite" if template.kind == "sqlite" else "postgresql"
 
 
 @pytest.mark.parametrize(
@@ -330,13 +357,11 @@ def _engine(template: Template) -> str:
 def test_a_restore_takes_no_trigger_of_others(tmp_path: Path, statement: str, is_ours: int) -> None:
     """It could put back the sessions that the restore removes."""
     with closing(sqlite3.connect(tmp_path / "made")) as made:
-        made.execute("CREATE TABLE t (a)")
+        made.execute("CREATE TABLE t (a integer)")
         made.execute(statement)
         made.commit()
-    manifest = Manifest("sqlite", AT)
-    manifest.rows = {"t": 0}
-    with ArchiveWriter(tmp_path / "backup", manifest) as archive:
-        archive.add("database.sqlite3", [(tmp_path / "made").read_bytes()])
+    manifest = FormerManifest("sqlite", AT, {"t": 0})
+    former_backup(tmp_path / "backup", manifest, (tmp_path / "made").read_bytes())
     refusal = nullcontext() if is_ours else pytest.raises(BackupError, match="no version made")
     with Archive(tmp_path / "backup") as opened, refusal:
-        sqlite.unpack(opened, tmp_path / "new")
+        former.file_of(opened, manifest, tmp_path / "new").close()

@@ -1,178 +1,143 @@
-"""Backup of PostgreSQL: every table by COPY, in one snapshot.
+"""PostgreSQL: rows come and go by COPY, on a connection of Django. It needs no client program."""
 
-It needs no client program, which would have to be of the server's version.
-The schema is not copied: a restore makes it by applying the migrations that the manifest lists.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import psycopg
-from django.db import connection, transaction
-from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import transaction
 
-from chat.db import migration_status
+from . import servers
+from .database import Database
+from .tables import Table, TableRow, kind_of
+from .values import FROM_POSTGRES, STORABLE_IN_POSTGRES, converter
 
-from . import access
-from .archive import TABLES_FOLDER, Archive, ArchiveWriter, BackupError, BackupProgress
-from .former_columns import FORMER_COLUMNS
-
-# Without generated columns, which cannot be written.
-STORED_COLUMNS_SQL = """
-SELECT column_name FROM information_schema.columns
-WHERE table_schema = current_schema() AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position
+# Without what belongs to an extension, and without generated columns, which cannot be written.
+OWN = "NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = {}.oid AND d.deptype = 'e')"
+TABLE_NAMES = f"""
+SELECT c.relname FROM pg_class c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND {OWN.format("c")}
+ORDER BY 1
+"""  # noqa: S608
+COLUMNS = """
+SELECT attname, format_type(atttypid, NULL), pg_get_serial_sequence(quote_ident(%s), attname) IS NOT NULL
+FROM pg_attribute
+WHERE attrelid = quote_ident(%s)::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+ORDER BY attnum
 """
-# Without the functions of extensions, which stay in their schema.
-FUNCTIONS = """
-SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
-AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+FUNCTIONS = f"""
+SELECT p.oid::regprocedure::text FROM pg_proc p
+WHERE p.pronamespace = current_schema()::regnamespace AND {OWN.format("p")}
+"""  # noqa: S608
+REFERENCES = """
+SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
+WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY 1, 2
 """
-SEQUENCES = """
-SELECT pg_get_serial_sequence(quote_ident(table_name), column_name), table_name, column_name
-FROM information_schema.columns
-WHERE table_schema = current_schema()
-AND pg_get_serial_sequence(quote_ident(table_name), column_name) IS NOT NULL
-"""
+# Identifies a server and one of its databases, whatever name leads there.
+IDENTITY = "SELECT pg_postmaster_start_time()::text, current_database(), current_schema()"
+# One form of values; and rows in the order in which they are stored, which keeps a conversation together.
+TEXT_FORMAT = (
+    "SET timezone TO 'UTC'; SET datestyle TO ISO; SET extra_float_digits TO 1; SET bytea_output TO hex; "
+    "SET synchronize_seqscans TO off"
+)
 
 
-def dump(archive: ArchiveWriter, progress: BackupProgress) -> None:
-    """Copy all tables in one read-only transaction, during which servers may write. Raises BackupError."""
-    with transaction.atomic():
-        _run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        archive.manifest.migrations = _applied()
-        tables = _tables()
-        for done, table in enumerate(tables):
-            progress("copying the tables", done, len(tables))
-            rows = _run(f"SELECT COUNT(*) FROM {_quoted(table)}")[0][0]  # noqa: S608
-            # One row is one line, because COPY escapes line breaks within a text as \n.
-            if archive.add(f"{TABLES_FOLDER}{table}", _copied_out(table)) != rows:
-                raise BackupError(f"The table {table} was not copied whole.")
-            archive.manifest.rows[table], archive.manifest.columns[table] = rows, _columns(table)
-        progress("copying the tables", len(tables), len(tables))
+class PostgresDatabase(Database):
+    """A PostgreSQL database."""
 
+    vendor = "postgresql"
 
-def _copied_out(table: str) -> Iterator[bytes]:
-    columns = ", ".join(_quoted(name) for name in _columns(table))
-    statement = f"COPY (SELECT {columns} FROM {_quoted(table)}) TO STDOUT"  # noqa: S608
-    with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
-        yield from copy
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        settings = connection.settings_dict
+        host = f"{settings['HOST']}:{settings['PORT']}" if settings["PORT"] else settings["HOST"]
+        self.name = f"postgresql://{host}/{settings['NAME']}"
+        self.run(TEXT_FORMAT)
 
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return self.run(IDENTITY)[0]
 
-def read_all(progress: BackupProgress) -> None:
-    """Read every row of every table. Raises BackupError: when a table cannot be read."""
-    connection.ensure_connection()
-    tables = _tables()
-    for done, table in enumerate(tables):
-        progress("reading the tables", done, len(tables))
-        try:
-            for _piece in _copied_out(table):
-                pass
-        except psycopg.Error as error:
-            raise BackupError(f"The table {table} cannot be read: {error}") from error
-    progress("reading the tables", len(tables), len(tables))
+    def in_use(self) -> str:
+        return servers.check_heartbeats(self._connection.alias)
 
+    def size(self) -> int:
+        return int(self.run("SELECT pg_database_size(current_database())")[0][0])
 
-def has_data() -> bool:
-    """Return True if there is a user, so that a restore would replace data."""
-    return "chat_user" in _tables() and bool(_run("SELECT 1 FROM chat_user LIMIT 1"))
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
 
+    def table_names(self) -> list[str]:
+        return [name for (name,) in self.run(TABLE_NAMES)]
 
-def restore(archive: Archive, aside: str, progress: BackupProgress) -> tuple[bool, list[str]]:
-    """Replace the database's content by the backup's, in one transaction. Raises BackupError.
+    def _table(self, name: str) -> Table:
+        table = Table(name, {})
+        for column, kind, is_counter in self.run(COLUMNS, [name, name]):
+            table.columns[column] = kind_of(f"{name}.{column}", kind)
+            table.counter = column if is_counter else table.counter
+        return table
 
-    The existing tables and functions move unchanged into a new schema with the name `aside`. Return True if
-    there were any, and the sentences of `access`.
-    """
-    with transaction.atomic():
-        _run("SET LOCAL lock_timeout = '10s'")
-        # A table cannot be altered while one of its rows waits for a deferred constraint check.
-        _run("SET CONSTRAINTS ALL IMMEDIATE")
-        had_data = has_data()
-        kept = _put_aside(aside)
-        progress("making the tables", 0, 1)
-        executor = MigrationExecutor(connection)
-        executor.migrate(_leaves(executor, archive.manifest.migrations))
-        progress("making the tables", 1, 1)
-        _run("SET CONSTRAINTS ALL DEFERRED")
-        _fill(archive, progress)
-        _run("SET CONSTRAINTS ALL IMMEDIATE")
-        sentences = access.close(_run, archive.manifest.rows)
-        if had_data:
-            sentences += access.older(_run, _quoted(aside))
-    return kept, sentences
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self.transaction():
+            self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
 
+    def transaction(self) -> Any:
+        return transaction.atomic(using=self._connection.alias)
 
-def _put_aside(schema: str) -> bool:
-    tables = _tables()
-    if not tables:
-        return False
-    _run(f"CREATE SCHEMA {_quoted(schema)}")
-    for table in tables:
-        _run(f"ALTER TABLE {_quoted(table)} SET SCHEMA {_quoted(schema)}")
-    for (function,) in _run(FUNCTIONS):
-        _run(f"ALTER ROUTINE {function} SET SCHEMA {_quoted(schema)}")
-    return True
+    def rows(self, table: Table) -> Iterator[TableRow]:
+        convert = converter(table.kinds, FROM_POSTGRES)
+        statement = f"COPY (SELECT {self._columns(table)} FROM {self._quoted(table.name)}) TO STDOUT"  # noqa: S608
+        with self._connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in copy.rows():
+                yield convert(row)
 
+    def insert(self, table: Table, rows: Iterable[TableRow]) -> None:
+        convert = converter(table.kinds, STORABLE_IN_POSTGRES)
+        statement = f"COPY {self._quoted(table.name)} ({self._columns(table)}) FROM STDIN"
+        with self._connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(convert(row))
 
-def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the leaves among the applied migrations, those that no other applied one depends on.
+    def put_aside(self, schema: str) -> bool:
+        """Move the tables and functions unchanged into a new schema. Return True if there were any."""
+        if not (names := self.table_names()):
+            return False
+        self.run(f"CREATE SCHEMA {self._quoted(schema)}")
+        for name in names:
+            self.run(f"ALTER TABLE {self._quoted(name)} SET SCHEMA {self._quoted(schema)}")
+        for (function,) in self.run(FUNCTIONS):
+            self.run(f"ALTER ROUTINE {function} SET SCHEMA {self._quoted(schema)}")
+        return True
 
-    Migrations that others have replaced count as those.
-    """
-    nodes = executor.loader.graph.node_map
-    names = migration_status.translated(applied)
-    names &= nodes.keys()
-    return sorted(key for key in names if not any(child.key in names for child in nodes[key].children))
+    def release_references(self) -> list[str]:
+        """Drop the foreign keys, because tables refer to each other in circles, and rows to later rows."""
+        found = self.run(REFERENCES)
+        for table, name, _ in found:
+            self.run(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+        return [f"ALTER TABLE {table} ADD CONSTRAINT {name} {rule}" for table, name, rule in found]
 
+    def _last_number(self, table: Table) -> int:
+        ((last, is_given),) = self.run(f"SELECT last_value, is_called FROM {self._sequence(table)}")  # noqa: S608
+        return int(last) if is_given else int(last) - 1
 
-def _fill(archive: Archive, progress: BackupProgress) -> None:
-    rows = archive.manifest.rows
-    tables = _tables()
-    if set(tables) != set(rows):
-        different = ", ".join(sorted(set(tables) ^ set(rows)))
-        raise BackupError(f"The backup has other tables than its migrations make: {different}.")
-    _run(f"TRUNCATE {', '.join(map(_quoted, tables))}")  # rows that migrations wrote are in the backup, too
-    for done, table in enumerate(tables):
-        progress("writing the tables", done, len(tables))
-        _copy_in(archive, table)
-        if _run(f"SELECT COUNT(*) FROM {_quoted(table)}")[0][0] != rows[table]:  # noqa: S608
-            raise BackupError(f"The table {table} did not take all rows of the backup.")
-    for sequence, table, column in _run(SEQUENCES):
-        last = f"(SELECT MAX({_quoted(column)}) FROM {_quoted(table)})"  # noqa: S608
-        _run(f"SELECT setval(%s, COALESCE({last}, 0) + 1, false)", [sequence])
-    progress("writing the tables", len(tables), len(tables))
+    def continue_after(self, table: Table, number: int) -> None:
+        self.run("SELECT setval(%s::regclass, %s, false)", [self._sequence(table), number + 1])
 
+    def analyze(self) -> None:
+        self.run("ANALYZE")
 
-def _copy_in(archive: Archive, table: str) -> None:
-    names = archive.manifest.columns.get(table)
-    if names is None:  # a backup of 5b079f9, or a table whose columns have kept their order since
-        names = FORMER_COLUMNS[table].split() if table in FORMER_COLUMNS else _columns(table)
-    statement = f"COPY {_quoted(table)} ({', '.join(map(_quoted, names))}) FROM STDIN"
-    with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for piece in archive.read(f"{TABLES_FOLDER}{table}"):
-            copy.write(piece)
+    def close(self) -> None:
+        self._connection.close()
 
+    def _sequence(self, table: Table) -> str:
+        found = self.run("SELECT pg_get_serial_sequence(%s, %s)", [self._quoted(table.name), table.counter])
+        return str(found[0][0])
 
-def _applied() -> list[tuple[str, str]]:
-    rows = MigrationRecorder(connection).migration_qs.order_by("id")
-    return [(row.app, row.name) for row in rows]
+    def _columns(self, table: Table) -> str:
+        return ", ".join(map(self._quoted, table.columns))
 
-
-def _tables() -> list[str]:
-    with connection.cursor() as cursor:
-        return sorted(connection.introspection.table_names(cursor))
-
-
-def _columns(table: str) -> list[str]:
-    return [name for (name,) in _run(STORED_COLUMNS_SQL, [table])]
-
-
-def _run(statement: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall() if cursor.description else []
-
-
-def _quoted(name: str) -> str:
-    return connection.ops.quote_name(name)
+    def _quoted(self, name: str) -> str:
+        return str(self._connection.ops.quote_name(name))

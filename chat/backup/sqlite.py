@@ -1,117 +1,132 @@
-"""Backup of SQLite: one snapshot, by SQLite's own backup interface, while servers write to the database.
+"""A SQLite file, on a connection of its own that returns values as they are stored.
 
-https://www.sqlite.org/backup.html
+There is no ANALYZE after a move: it makes SQLite plan badly for tables that grow (see `chat.models.message`).
+References need no release: SQLite checks them only where a connection asks for it.
 """
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from . import access, integrity
-from .archive import SQLITE_MEMBER, Archive, ArchiveWriter, BackupError, BackupProgress, pieces_of
+from . import integrity
+from .database import Database
+from .tables import Table, TableRow, kind_of
+from .values import FROM_SQLITE, converter
 
-COPIED_PAGES = 2_048  # database pages copied between two progress reports
-# What no migration makes: views, and triggers that do more than refuse a change of the readings.
-FOREIGN = """
-SELECT type, name FROM sqlite_schema WHERE type = 'view' OR type = 'trigger' AND NOT (
-    sql LIKE '% BEGIN SELECT RAISE(ABORT, ''a reading is never changed''); END'
-    AND length(sql) - length(replace(sql, ';', '')) = 1
-)
-"""
+READ_ROWS = 500  # fetched at once
+CACHE_KIB = -65_536  # KiB of pages: random keys change pages all over the indexes
 SIDE_FILES = ("-wal", "-shm", "-journal")
+TABLE_NAMES = """
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+AND name NOT LIKE 'chat\\_search\\_words\\_%' ESCAPE '\\' ORDER BY name
+"""
+COLUMNS = "SELECT name, lower(type), pk FROM pragma_table_xinfo(%s) WHERE hidden = 0"
 
 
-def dump(database: Path, archive: ArchiveWriter, progress: BackupProgress) -> None:
-    """Copy the database to a temporary file beside the archive, verify the copy, and pack it.
+class SqliteDatabase(Database):
+    """A SQLite file. One that `is_source` is opened so that it cannot be written."""
 
-    Raises BackupError: when the database is damaged, or the copy differs from it in its numbers of rows.
-    """
-    copy = Path(f"{archive.path}.database")
-    try:
-        rows = _copy(database, copy, progress)
-        if found := integrity.damage(copy, thorough=True):
-            raise BackupError(f"The database is damaged ({found}). {integrity.DAMAGE_ADVICE}")
-        with closing(sqlite3.connect(copy)) as session:
-            archive.manifest.migrations = session.execute(
-                "SELECT app, name FROM django_migrations ORDER BY id"
-            ).fetchall()
-            if _count(session) != rows:
-                raise BackupError("The copy does not hold what the database held.")
-        archive.manifest.rows = rows
-        archive.add(SQLITE_MEMBER, _reported(copy, progress))
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError as error:
-        raise BackupError(f"The database is damaged ({error}). {integrity.DAMAGE_ADVICE}") from error
-    finally:
-        for suffix in ("", *SIDE_FILES):
-            Path(f"{copy}{suffix}").unlink(missing_ok=True)
+    vendor = "sqlite"
+
+    def __init__(self, path: Path, *, is_source: bool = False) -> None:
+        self.path = path.absolute()
+        self.name = f"sqlite:///{self.path}"
+        self._mode = "ro" if is_source else "rw"
+        self._opened: sqlite3.Connection | None = None
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        found = os.stat(self.path)
+        return "sqlite", found.st_dev, found.st_ino
+
+    def in_use(self) -> str:
+        self.close()
+        return f"Another process has {self.path} open. Stop it first." if is_used(self.path) else ""
+
+    def damage(self) -> str:
+        return integrity.damage(self.path, thorough=True)
+
+    def dangling(self) -> str:
+        row = self.run('SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check')[0]
+        return f"{row[2]} rows of {row[0]} refer to rows of {row[1]} that are not there" if row[2] else ""
+
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    @property
+    def _session(self) -> sqlite3.Connection:
+        if self._opened is None:
+            uri = f"file:{quote(str(self.path))}?mode={self._mode}"
+            self._opened = sqlite3.connect(uri, uri=True, timeout=20, isolation_level=None)
+            self._opened.execute(f"PRAGMA cache_size={CACHE_KIB}")
+            if self._mode == "rw":
+                self._opened.execute("PRAGMA synchronous=NORMAL")
+        return self._opened
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._session.execute(statement.replace("%s", "?"), values).fetchall()
+
+    def table_names(self) -> list[str]:
+        return [name for (name,) in self.run(TABLE_NAMES)]
+
+    def _table(self, name: str) -> Table:
+        table = Table(name, {})
+        ((sql,),) = self.run("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = %s", [name])
+        for column, kind, is_key in self.run(COLUMNS, [name]):
+            kind = "jsonb" if f'JSON_VALID("{column}")' in sql else kind
+            table.columns[column] = kind_of(f"{name}.{column}", kind)
+            table.counter = column if is_key and "AUTOINCREMENT" in sql else table.counter
+        return table
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        self.run("BEGIN")
+        try:
+            yield
+        finally:
+            self.run("ROLLBACK")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.run("ROLLBACK")
+            raise
+        self.run("COMMIT")
+
+    def rows(self, table: Table) -> Iterator[TableRow]:
+        convert = converter(table.kinds, FROM_SQLITE)
+        cursor = self._session.execute(f'SELECT {_columns(table)} FROM "{table.name}" ORDER BY rowid')  # noqa: S608
+        while rows := cursor.fetchmany(READ_ROWS):
+            yield from map(convert, rows)
+
+    def insert(self, table: Table, rows: Iterable[TableRow]) -> None:
+        marks = ", ".join("?" * len(table.columns))
+        statement = f'INSERT INTO "{table.name}" ({_columns(table)}) VALUES ({marks})'  # noqa: S608
+        self._session.executemany(statement, rows)
+
+    def _last_number(self, table: Table) -> int:
+        found = self.run("SELECT seq FROM sqlite_sequence WHERE name = %s", [table.name])
+        return int(found[0][0]) if found else 0
+
+    def continue_after(self, table: Table, number: int) -> None:
+        self.run("DELETE FROM sqlite_sequence WHERE name = %s", [table.name])
+        self.run("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table.name, number])
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
 
 
-def _copy(database: Path, copy: Path, progress: BackupProgress) -> dict[str, int]:
-    """Copy the database. Return the number of rows by table, from the same snapshot."""
-
-    def report(status: int, remaining: int, total: int) -> None:
-        progress("copying the database", total - remaining, total)
-
-    os.close(os.open(copy, os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(_open(database)) as source, closing(sqlite3.connect(copy)) as target:
-        # The open transaction keeps all steps in one snapshot of the database, and does not block writers.
-        source.execute("BEGIN")
-        rows = _count(source)
-        source.backup(target, pages=COPIED_PAGES, progress=report)
-        source.execute("ROLLBACK")
-        target.execute("PRAGMA journal_mode=DELETE")  # no side files: the copy is one file
-    return rows
-
-
-def _open(database: Path) -> sqlite3.Connection:
-    uri = f"file:{quote(str(database))}?mode=rw"
-    return sqlite3.connect(uri, uri=True, timeout=20, isolation_level=None)
-
-
-def _count(session: sqlite3.Connection) -> dict[str, int]:
-    tables = session.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
-    )
-    names = [name for (name,) in tables.fetchall() if not name.startswith("sqlite_")]
-    return {name: session.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608
-
-
-def _reported(copy: Path, progress: BackupProgress) -> Iterator[bytes]:
-    total, done = copy.stat().st_size, 0
-    for piece in pieces_of(copy):
-        yield piece
-        done += len(piece)
-        progress("packing the database", done, total)
-
-
-def unpack(archive: Archive, path: Path) -> None:
-    """Extract the backup's database into a new file and check all of it. Raises BackupError: when damaged."""
-    archive.extract(SQLITE_MEMBER, path)
-    if found := integrity.damage(path, thorough=True):
-        raise BackupError(f"The database in the backup is damaged: {found}.")
-    with closing(sqlite3.connect(path)) as session:
-        if found := session.execute(FOREIGN).fetchone():  # it could undo what `access` removes
-            raise BackupError("The backup's database has a {} that no version made: {}.".format(*found))
-        if _count(session) != archive.manifest.rows:
-            raise BackupError("The database in the backup does not hold the rows that its manifest lists.")
-
-
-def close_access(new: Path, former: Path) -> list[str]:
-    """Do what `access` says in the database `new`, which is to replace `former`. Return its sentences."""
-    with closing(sqlite3.connect(new, isolation_level=None)) as session:
-        sentences = access.close(session.execute, _count(session))
-        if has_data(former):
-            try:
-                session.execute("ATTACH ? AS former", [f"file:{quote(str(former))}?mode=ro"])
-                sentences += access.older(session.execute, "former")
-            except sqlite3.DatabaseError:
-                sentences.append("Passwords and API keys were not compared: the former database is damaged.")
-    return sentences
+def _columns(table: Table) -> str:
+    return ", ".join(f'"{name}"' for name in table.columns)
 
 
 def is_used(database: Path) -> bool:
@@ -128,24 +143,6 @@ def is_used(database: Path) -> bool:
     except sqlite3.DatabaseError:
         return False  # damaged, which is a reason to restore
     return False
-
-
-def dangling(database: Path) -> str:
-    """Return a description of rows whose foreign keys refer to missing rows; "" if there are none."""
-    with closing(_open(database)) as session:
-        row = session.execute('SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check').fetchone()
-    return f"{row[2]} rows of {row[0]} refer to rows of {row[1]} that are not there" if row[2] else ""
-
-
-def has_data(database: Path) -> bool:
-    """Return True if there is a user, so that a restore would replace data, or if the file is unreadable."""
-    if not database.is_file() or not database.stat().st_size:
-        return False
-    try:
-        with closing(_open(database)) as session:
-            return any(count for name, count in _count(session).items() if name == "chat_user")
-    except sqlite3.DatabaseError:
-        return True
 
 
 def replace(database: Path, new: Path, aside: Path) -> None:
@@ -166,12 +163,13 @@ def replace(database: Path, new: Path, aside: Path) -> None:
             if side.exists():
                 side.replace(f"{aside}{suffix}")
     os.replace(new, database)
-    _sync(database.parent)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(database.parent, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def discard(database: Path) -> None:
+    for suffix in ("", *SIDE_FILES):
+        Path(f"{database}{suffix}").unlink(missing_ok=True)

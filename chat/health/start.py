@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 
-from chat.backup import integrity
-from chat.backup.move import state
+from chat.backup import integrity, move_state
 from chat.db import migration_status
 from chat.telemetry.redaction import redact
 
@@ -32,8 +31,8 @@ def require_sound(connection: Any) -> None:
     """Raise CommandError if a move has not ended, or a check of `START_SECONDS` finds the file damaged."""
     _require_file_sound(connection)
     try:
-        if state.is_unfinished(connection):
-            raise CommandError(state.UNFINISHED)
+        if move_state.is_unfinished(connection):
+            raise CommandError(move_state.UNFINISHED)
     except DatabaseError:
         return  # unreachable, which the caller finds out and reports
 

@@ -27,6 +27,11 @@ def words(name: str) -> Callable[[], int]:
     return lambda: len((ROOT / name).read_text("utf-8").split())
 
 
+def backup_lines() -> int:
+    commands = [f"chat/management/commands/{name}.py" for name in ("backup", "restore", "move")]
+    return python_lines("chat/backup", *commands)()
+
+
 def top_names() -> int:
     """Return how many subjects `chat/` has."""
     tops = {name.split("/")[1] for name in files((".py",), "chat")}
@@ -39,6 +44,7 @@ SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 64_000, 43_000),
     ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 630, 420),
     ("server, lines", python_lines("chatsite/server"), 1_900, 900),
+    ("backup and move, lines", backup_lines, 2_150, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 7_700, 5_600),
     ("tests, lines", python_lines("tests"), 86_000, 58_000),
     ("README, words", words("README.md"), 1_200, 1_200),

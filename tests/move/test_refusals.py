@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chat.backup.move import checks
-from chat.backup.move.errors import MoveError
-from chat.backup.move.sqlite import SqliteDatabase
-from chat.backup.move.tables import moved_tables
+from chat.backup import move_checks
+from chat.backup.sqlite import SqliteDatabase
+from chat.backup.tables import BackupError
 from chat.ownership.process_lock import ProcessLock
 from tests.move.site import new_database
 from tests.support.databases import Database, Template, clean_environment
@@ -125,11 +124,11 @@ def test_a_server_of_another_machine(
 def movable(source: Database, target: Database) -> None:
     sides = (
         SqliteDatabase(path_of(source), is_source=True),
-        SqliteDatabase(path_of(target), is_source=False),
+        SqliteDatabase(path_of(target)),
     )
     try:
-        checks.require_movable(*sides, moved_tables())
-        checks.require_empty(sides[1], moved_tables())
+        move_checks.require_movable(*sides, sides[0].tables())
+        move_checks.require_empty(sides[1], sides[0].tables())
     finally:
         for side in sides:
             side.close()
@@ -165,7 +164,7 @@ CHANGES = {
 def test_a_source_that_cannot_be_moved(change: str, site: Database, empty: Database) -> None:
     statement, why = CHANGES[change]
     site.rows(statement)
-    with pytest.raises(MoveError, match=why):
+    with pytest.raises(BackupError, match=why):
         movable(site, empty)
 
 
@@ -173,21 +172,21 @@ def test_a_source_that_cannot_be_moved(change: str, site: Database, empty: Datab
 def test_a_target_of_another_version(change: str, site: Database, empty: Database) -> None:
     statement, why = CHANGES[change]
     empty.rows(statement)
-    with pytest.raises(MoveError, match=why):
+    with pytest.raises(BackupError, match=why):
         movable(site, empty)
 
 
 def test_a_target_without_tables(site: Database, sqlite: Template, tmp_path: Path) -> None:
-    with pytest.raises(MoveError, match=r"lacks [0-9]+ migrations"):
+    with pytest.raises(BackupError, match=r"lacks [0-9]+ migrations"):
         movable(site, new_database(sqlite, tmp_path))
 
 
 def test_a_target_with_people(site: Database, sqlite: Template, tmp_path: Path) -> None:
-    with pytest.raises(MoveError, match="is not empty: it has rows in"):
+    with pytest.raises(BackupError, match="is not empty: it has rows in"):
         movable(site, sqlite.copy(tmp_path))
 
 
 def test_the_same_file_under_another_name(site: Database, tmp_path: Path) -> None:
     os.link(path_of(site), tmp_path / "link.sqlite3")
-    with pytest.raises(MoveError, match="is the database that DATABASE_URL names"):
+    with pytest.raises(BackupError, match="is the database that DATABASE_URL names"):
         movable(site, Database(f"sqlite:///{tmp_path}/link.sqlite3"))

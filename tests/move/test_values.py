@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.backup.move import values
-from chat.backup.move.values import COMPARABLE, ColumnKind
+from chat.backup import values
+from chat.backup.values import COMPARABLE, ColumnKind
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -4,6 +4,7 @@ import os
 import secrets
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from chat.backup import files, postgres, sqlite
+from chat.backup import content, files, move_state, opening
 from chat.backup.archive import SECRET_KEY_FILE, Archive, ArchiveWriter, BackupError, Manifest, damaged_files
-from chat.backup.move import state
 from chat.backup.progress import ProgressLine
 
 ENVIRONMENT_KEY = (
@@ -63,21 +63,15 @@ class Command(BaseCommand):
             self.stderr.write(ENVIRONMENT_KEY)
         if settings.ATTACHMENTS_S3_BUCKET:
             self.stderr.write(BUCKET)
-        rows = sum(manifest.rows.values())
-        self.stdout.write(
-            f"Wrote {target}: {rows} rows in {len(manifest.rows)} tables, {target.stat().st_size} bytes."
-        )
+        rows, tables, size = manifest.count(), len(manifest.tables), target.stat().st_size
+        self.stdout.write(f"Wrote {target}: {rows} rows in {tables} tables, {size} bytes.")
 
 
 def _write(path: Path, progress: ProgressLine) -> Manifest:
-    manifest = Manifest(connection.vendor, timezone.now().replace(microsecond=0))
-    if state.is_unfinished(connection):
-        raise BackupError(state.UNFINISHED)
-    with ArchiveWriter(path, manifest) as archive:
-        if connection.vendor == "sqlite":
-            sqlite.dump(Path(connection.settings_dict["NAME"]), archive, progress)
-        else:
-            connection.ensure_connection()
-            postgres.dump(archive, progress)
+    manifest = Manifest(timezone.now().replace(microsecond=0))
+    if move_state.is_unfinished(connection):
+        raise BackupError(move_state.UNFINISHED)
+    with closing(opening.open_own(connection)) as database, ArchiveWriter(path, manifest) as archive:
+        content.write(database, archive, progress)
         files.dump(settings.DATA_DIR, archive, progress)
     return manifest

@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import check
 from django.db import DatabaseError, connection
 
-from chat.backup import integrity, postgres, sqlite
+from chat.backup import content, integrity, opening
 from chat.backup.archive import Archive, BackupError
 from chat.backup.progress import ProgressLine
 
@@ -42,16 +43,10 @@ class Command(check.Command):
 
 
 def _check_database(progress: ProgressLine) -> None:
-    if connection.vendor != "sqlite":
-        postgres.read_all(progress)
-        return
-    path = Path(connection.settings_dict["NAME"])
-    connection.close()
-    if not path.exists():
-        raise BackupError(f"There is no database {path}.")
-    found = integrity.damage(path, thorough=True) or sqlite.dangling(path)
-    if found:
-        raise BackupError(f"The database {path} is damaged ({found}). {integrity.DAMAGE_ADVICE}")
+    with closing(opening.open_own(connection)) as database:
+        if found := database.damage() or database.dangling():
+            raise BackupError(f"The database {database.name} is damaged ({found}). {integrity.DAMAGE_ADVICE}")
+        content.read_all(database, progress)
 
 
 def _check_backup(path: Path, progress: ProgressLine) -> None:

@@ -11,14 +11,16 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
-from chat.backup.move import checks, copying, opening, state, verification
-from chat.backup.move.database import Database
-from chat.backup.move.errors import MoveError
-from chat.backup.move.tables import Table, moved_tables
+from chat.backup import comparison, move_checks, moving, opening
+from chat.backup.content import Counted
+from chat.backup.database import Database
+from chat.backup.move_state import MOVE
 from chat.backup.progress import ProgressLine
+from chat.backup.tables import BackupError, Table
 from chat.db.locks import migrating, preparing
 from chat.telemetry.redaction import redact
 
+ARCHIVE = "move.zip"  # in DATA_DIR, until the move has ended
 GO_ON = "Run the same command again to go on."
 DATABASES_DIFFER = (
     "The databases differ in {}. Perhaps the source has changed since the copy. To copy it again, use a new "
@@ -53,7 +55,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self._rows_done, self._progress = 0, ProgressLine(sys.stderr, unit="rows")
+        self._progress = ProgressLine(sys.stderr, unit="rows")
         try:
             # Every server takes this lock before it starts, so none starts during the move.
             with (
@@ -63,7 +65,7 @@ class Command(BaseCommand):
                 self._run(*both, only_verify=options["verify"])
         except KeyboardInterrupt:
             raise CommandError(f"Stopped. {GO_ON}", returncode=130) from None
-        except MoveError as error:
+        except BackupError as error:
             raise CommandError(str(error)) from error
         except (DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
             raise CommandError(f"Stopped: {redact(str(error).strip())} {GO_ON}") from error
@@ -72,57 +74,44 @@ class Command(BaseCommand):
             connection.close()
 
     def _run(self, source: Database, target: Database, *, only_verify: bool) -> None:
-        tables = moved_tables()
-        checks.require_no_server(source, target, settings.DATA_DIR)
-        checks.require_movable(source, target, tables)
+        tables, path = source.tables(), settings.DATA_DIR / ARCHIVE
+        move_checks.require_no_server(source, target, settings.DATA_DIR)
+        move_checks.require_movable(source, target, tables)
         if only_verify:
             self._compare(source, target, tables)
             return
-        if not checks.is_begun(target):
-            checks.require_empty(target, tables)
-            copying.begin(source, target, tables)
-        record = state.load(target, source.name)
-        self._copy(source, target, tables, record)
+        if MOVE not in target.table_names():
+            move_checks.require_empty(target, tables)
+            moving.begin(source, target, path, self._progress)
+        moving.go_on(source, target, path, self._progress)
         rows = self._compare(source, target, tables)
         if found := target.dangling():
-            raise MoveError(f"The copy is not whole: {found}.")
-        checks.require_no_server(source, target, settings.DATA_DIR)
-        copying.finish(source, target, tables, record.statements)
+            raise BackupError(f"The copy is not whole: {found}.")
+        move_checks.require_no_server(source, target, settings.DATA_DIR)
+        moving.finish(target, path)
         self.stdout.write(MOVE_ENDED.format(rows, len(tables), source.name))
         self.stdout.flush()
 
-    def _copy(self, source: Database, target: Database, tables: list[Table], record: state.MoveState) -> None:
-        self._total = sum(_count(source, table) for table in tables)
-        self._rows_done = sum(record.copied.values())
-        copying.copy(source, target, tables, record, lambda rows: self._report("copying", rows))
-
     def _compare(self, source: Database, target: Database, tables: list[Table]) -> int:
-        """Print a line for each table. Return the number of rows. Raises MoveError: when a table differs."""
-        self._total = sum(_count(side, table) for side in (source, target) for table in tables)
-        self._rows_done = 0
-        found = list(
-            verification.compare(source, target, tables, lambda rows: self._report("verifying", rows))
-        )
+        """Print a line for each table. Return the number of rows. Raises BackupError: when one differs."""
+        counted = Counted("verifying", tables + target.tables(), self._progress)
+        found = list(comparison.compare(source, target, tables, counted))
         self._progress.end()
         self.stdout.write(f"{'table':<32}{'source':>12}{'target':>12}  digest of all values")
         for each in found:
             says = f"{each.source.digest} same" if each.is_same else f"{each.source.digest} DIFFERENT"
             self.stdout.write(f"{each.table:<32}{each.source.rows:>12,}{each.target.rows:>12,}  {says}")
-        if replaced := sum(each.replaced for each in found):
+        if (replaced := sum(each.replaced for each in found)) and connection.vendor == "postgresql":
             self.stdout.write(REPLACED.format(replaced))
         if different := [each.table for each in found if not each.is_same]:
-            raise MoveError(DATABASES_DIFFER.format(", ".join(different)))
+            raise BackupError(DATABASES_DIFFER.format(", ".join(different)))
         return sum(each.source.rows for each in found)
-
-    def _report(self, doing: str, rows: int) -> None:
-        self._rows_done += rows
-        self._progress(doing, self._rows_done, self._total)
 
 
 @contextmanager
 def _both(source_url: str) -> Iterator[tuple[Database, Database]]:
     """Open both databases, and let nobody migrate the target meanwhile."""
-    source, target = opening.open_source(source_url), opening.open_target(connection)
+    source, target = opening.open_source(source_url), opening.open_own(connection)
     with migrating(connection):
         try:
             yield source, target
@@ -130,7 +119,3 @@ def _both(source_url: str) -> Iterator[tuple[Database, Database]]:
             source.close()
             if connection.vendor == "sqlite":
                 target.close()
-
-
-def _count(database: Database, table: Table) -> int:
-    return int(database.run(f'SELECT COUNT(*) FROM "{table.name}"')[0][0])  # noqa: S608

@@ -12,9 +12,17 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from chat.backup import files, postgres, servers, sqlite
-from chat.backup.archive import SECRET_KEY_FILE, SQLITE_MEMBER, Archive, BackupError
+from chat.backup import files, restoring, servers
+from chat.backup.archive import (
+    SECRET_KEY_FILE,
+    SQLITE_MEMBER,
+    TABLES_FOLDER,
+    Archive,
+    BackupError,
+    FormerManifest,
+)
 from chat.backup.progress import ProgressLine
+from chat.backup.sqlite import is_used
 from chat.db import migration_status
 from chat.db.locks import migrating, preparing
 
@@ -53,7 +61,7 @@ class Command(BaseCommand):
             connection.close()
         for sentence in sentences:
             self.stdout.write(sentence)
-        rows = sum(archive.manifest.rows.values())
+        rows = archive.manifest.count()
         self.stdout.write(
             f"Restored {rows} rows from the backup of {archive.manifest.created:%Y-%m-%d %H:%M %Z}. "
             "Run `manage.py migrate`, then start the server."
@@ -65,7 +73,7 @@ def _refuse(archive: Archive, *, force: bool) -> None:
     if reason := servers.check_process_locks(settings.DATA_DIR) or _is_used():
         raise BackupError(reason)
     manifest = archive.manifest
-    if manifest.engine != connection.vendor:
+    if isinstance(manifest, FormerManifest) and manifest.engine != connection.vendor:
         raise BackupError(
             f"The backup is from {manifest.engine}, but DATABASE_URL points to {connection.vendor}."
         )
@@ -76,14 +84,15 @@ def _refuse(archive: Archive, *, force: bool) -> None:
         )
     if migration_status.is_too_old(manifest.migrations):
         raise BackupError(f"The backup {migration_status.TOO_OLD}")
-    if not force and (_sqlite_has_data() if connection.vendor == "sqlite" else postgres.has_data()):
+    if not force and restoring.has_data():
         raise BackupError(DATA)
 
 
 def _is_used() -> str:
     if connection.vendor != "sqlite":
         return servers.check_heartbeats()
-    return f"Another process has {_file()} open. Stop it first." if sqlite.is_used(_file()) else ""
+    path = restoring.own_file()
+    return f"Another process has {path} open. Stop it first." if is_used(path) else ""
 
 
 def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
@@ -93,43 +102,18 @@ def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
     """
     suffix = f".before-restore-{timezone.now():%Y%m%d-%H%M%S}"
     folder: Path = settings.DATA_DIR
-    with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder) as name:
+    with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder) as name, migrating(connection):
         new = Path(name)
         files.unpack(archive, new)
-        if connection.vendor == "sqlite":
-            kept, sentences = _replace_file(archive, suffix)
-        else:
-            schema = suffix.removeprefix(".").replace("-", "_")
-            with migrating(connection):
-                existed, sentences = postgres.restore(archive, schema, progress)
-            kept = [f"the schema {schema}"] if existed else []
-        kept += [str(path) for path in files.replace(folder, new, suffix)]
-        return [f"The previous data is kept as {what}." for what in kept] + sentences
+        kept, sentences = restoring.restore(archive, new, suffix, progress)
+        places = [kept] if kept else []
+        places += [str(path) for path in files.replace(folder, new, suffix)]
+        return [f"The previous data is kept as {what}." for what in places] + sentences
 
 
 def _folders() -> dict[str, Path]:
-    """Return where the members are written, by the beginnings of their names; tables are the server's."""
+    """Return where the members are written, by the beginnings of their names; PostgreSQL has its own disk."""
     folders = dict.fromkeys((SECRET_KEY_FILE, *files.FILE_FOLDERS), settings.DATA_DIR)
-    return folders | ({SQLITE_MEMBER: _file().parent} if connection.vendor == "sqlite" else {})
-
-
-def _replace_file(archive: Archive, suffix: str) -> tuple[list[str], list[str]]:
-    new, aside = Path(f"{_file()}.restoring"), Path(f"{_file()}{suffix}")
-    connection.close()
-    try:
-        new.unlink(missing_ok=True)
-        sqlite.unpack(archive, new)
-        sentences = sqlite.close_access(new, _file())
-        existed = _file().exists()
-        sqlite.replace(_file(), new, aside)
-    finally:
-        new.unlink(missing_ok=True)
-    return [str(aside)] if existed else [], sentences
-
-
-def _sqlite_has_data() -> bool:
-    return sqlite.has_data(_file())
-
-
-def _file() -> Path:
-    return Path(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        folders |= dict.fromkeys((TABLES_FOLDER, SQLITE_MEMBER), restoring.own_file().parent)
+    return folders

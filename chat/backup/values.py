@@ -1,8 +1,10 @@
 """The values of columns, in one form for every database: the one in which Django stores them on SQLite.
 
 PostgreSQL's `COPY` accepts the same form: a UUID without hyphens, a time in UTC without its zone, 0 and 1.
+JSON is its text. In an archive, bytes are base64.
 """
 
+import base64
 import ipaddress
 import json
 import re
@@ -38,35 +40,9 @@ class ColumnKind(Enum):
     BYTES = "bytes"
 
 
-KIND_OF_FIELD = {
-    "AutoField": ColumnKind.INTEGER,
-    "BigAutoField": ColumnKind.INTEGER,
-    "SmallAutoField": ColumnKind.INTEGER,
-    "IntegerField": ColumnKind.INTEGER,
-    "BigIntegerField": ColumnKind.INTEGER,
-    "SmallIntegerField": ColumnKind.INTEGER,
-    "PositiveIntegerField": ColumnKind.INTEGER,
-    "PositiveBigIntegerField": ColumnKind.INTEGER,
-    "PositiveSmallIntegerField": ColumnKind.INTEGER,
-    "BooleanField": ColumnKind.BOOLEAN,
-    "FloatField": ColumnKind.FLOAT,
-    "CharField": ColumnKind.TEXT,
-    "SlugField": ColumnKind.TEXT,
-    "FileField": ColumnKind.TEXT,
-    "TextField": ColumnKind.TEXT,
-    "DateField": ColumnKind.TEXT,
-    "DateTimeField": ColumnKind.TIME,
-    "UUIDField": ColumnKind.UUID,
-    "JSONField": ColumnKind.JSON,
-    "GenericIPAddressField": ColumnKind.ADDRESS,
-    "BinaryField": ColumnKind.BYTES,
-}
-"""The kind of a field, by its `get_internal_type()`."""
-
-
 def storable_text(value: str) -> str:
     """Return the text with U+FFFD in place of each NUL, which PostgreSQL cannot hold; the length stays."""
-    return value.replace("\0", REPLACEMENT) if isinstance(value, str) and "\0" in value else value
+    return value.replace("\0", REPLACEMENT) if "\0" in value else value
 
 
 def storable_json(text: str) -> str:
@@ -93,8 +69,11 @@ def bytes_of_postgres(text: str) -> bytes:
 
 FROM_SQLITE: dict[ColumnKind, ConvertValue] = {
     ColumnKind.FLOAT: float,
-    ColumnKind.TEXT: storable_text,
     ColumnKind.TIME: time_of_sqlite,
+}
+FROM_ARCHIVE: dict[ColumnKind, ConvertValue] = {ColumnKind.BYTES: base64.b64decode}
+STORABLE_IN_POSTGRES: dict[ColumnKind, ConvertValue] = {
+    ColumnKind.TEXT: storable_text,
     ColumnKind.JSON: storable_json,
 }
 FROM_POSTGRES: dict[ColumnKind, ConvertValue] = {

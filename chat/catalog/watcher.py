@@ -49,9 +49,9 @@ class CatalogWatcher:
     async def stop(self) -> None:
         await self._tasks.cancel()
 
-    def on_rejected(self, model: LlmModel, error: UpstreamError) -> None:
+    def learn(self, model: LlmModel, error: UpstreamError | None) -> None:
         """Store what an error reveals about the model's limits or its end, without delaying the run."""
-        if catalog.is_informative(error):
+        if error and not (model.local or error.quotes_request) and catalog.is_informative(error):
             self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), LIST_NAME))
 
     async def _poll(self) -> None:

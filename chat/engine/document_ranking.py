@@ -60,8 +60,8 @@ class DocumentRanking:
         question = await self._question(person, wanted) if self._may_embed(wanted.model) else None
         return await asyncio.wrap_future(best_passages.submit(person, wanted, question))
 
-    def on_uploaded(self, document: Attachment) -> None:
-        """Embed a long document soon, if nobody's questions go elsewhere than to the account."""
+    def embed_soon(self, document: Attachment) -> None:
+        """Embed an uploaded document if it is long, and the account is where all questions go."""
         is_long = not document.is_picture and document.tokens >= LONG_TOKENS
         if document.owner_id and is_long and self._alone and self._is_on():
             self._add(document.owner_id, document)

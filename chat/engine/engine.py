@@ -19,7 +19,6 @@ from chat.db.executor import end_idle_transactions
 from chat.engine.cluster.access_monitor import AccessMonitor
 from chat.engine.cluster.pubsub import RunPubSub
 from chat.engine.cluster.remote_run import RemoteRuns
-from chat.engine.generation import api_calls, supervisor
 from chat.engine.generation.api_calls import ApiCalls
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.streaming.run_state import RunInfo, RunState
@@ -34,7 +33,7 @@ from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.client import Client, Timeouts
 from chat.upstream.providers import llama_cpp, shared_llama
 from chat.upstream.routing.rate_limiter import RateLimiter
-from chat.upstream.routing.router import Router, ignore_result
+from chat.upstream.routing.router import Router
 
 from .document_ranking import DocumentRanking
 from .gateway_feedback import GatewayFeedback
@@ -104,8 +103,10 @@ class Engine:
             self._catalog.get,
             self.rate_limiter,
             settings.FALLBACK_MODELS,
-            on_error=self.catalog_watcher.on_rejected,
-            on_result=self.metrics.on_attempt if self.metrics else ignore_result,
+            observers=[
+                self.catalog_watcher.learn,
+                *([self.metrics.count_attempt] if self.metrics else []),
+            ],
         )
 
     def _build_runs(self) -> None:
@@ -118,12 +119,10 @@ class Engine:
             self.router,
             self.worker.pk,
             Journal(workers, self.worker.pk),
-            self.titles.on_stored,
-            self.metrics.on_run_ended if self.metrics else supervisor.ignore_end,
+            self.titles,
+            self.metrics,
         )
-        self.api_calls = ApiCalls(
-            self.router, self.metrics.on_call_ended if self.metrics else api_calls.ignore_end
-        )
+        self.api_calls = ApiCalls(self.router, self.metrics)
         self.viewers = Viewers()
         self.remote_runs = RemoteRuns()
         self.pubsub = RunPubSub(self.supervisor, self.remote_runs)
@@ -152,7 +151,7 @@ class Engine:
         if stored.request is None:
             return await self.follow(stored.run)
         state = RunState(RunInfo.of(stored.run))
-        self.titles.on_launched(stored.run, stored.request)
+        self.titles.expect(stored.run, stored.request)
         self.supervisor.launch(stored.run, state, stored.request)
         return state
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from chat.db.background import BackgroundTasks
 from chat.db.executor import DatabaseExecutor
-from chat.engine.generation.active_run import ActiveRun
 from chat.engine.outcome import RunOutcome
-from chat.models import Call
+from chat.models import Call, Run
 from chat.models.model_request import ModelRequest
 from chat.telemetry.metrics import definitions, shared_files
 from chat.upstream.catalog import LlmModel
+from chat.upstream.errors import UpstreamError
 
 if TYPE_CHECKING:
     from chat.engine.engine import Engine
@@ -49,19 +49,17 @@ class EngineMetrics:
         DatabaseExecutor.on_call = None
         await self._tasks.cancel()
 
-    def on_run_ended(self, active_run: ActiveRun) -> None:
-        outcome, run = active_run.outcome, active_run.run
-        assert outcome is not None
-        self._count(definitions.runs, run, outcome, active_run.first_token)
+    def count_run(self, run: Run, outcome: RunOutcome, first_token: datetime | None) -> None:
+        self._count(definitions.runs, run, outcome, first_token)
         if outcome.seconds is not None:
             definitions.run_duration.observe(outcome.seconds)
 
-    def on_call_ended(self, call: Call, outcome: RunOutcome) -> None:
+    def count_call(self, call: Call, outcome: RunOutcome) -> None:
         self._count(definitions.api_calls, call, outcome, call.first_token)
 
-    def on_attempt(self, model: LlmModel, result: str) -> None:
-        """Count a request to a model; `result` is ok or the kind of the error."""
-        definitions.upstream_attempts.labels(self._label(model.id), result).inc()
+    def count_attempt(self, model: LlmModel, error: UpstreamError | None) -> None:
+        """Count a request to a model."""
+        definitions.upstream_attempts.labels(self._label(model.id), error.kind.value if error else "ok").inc()
 
     def _count(
         self,

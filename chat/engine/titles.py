@@ -15,7 +15,6 @@ from chat.engine.outcome import RunOutcome, outcome_of_error
 from chat.models import Conversation, Run, TitleRequest
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
-from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.routing.router import Router
 
@@ -39,14 +38,14 @@ class Titles:
         self._tasks = BackgroundTasks()
         self._stopped = False
 
-    def on_launched(self, run: Run, request: ChatRequest) -> None:
-        """Remember the run, if it writes the first reply of a conversation without a title."""
+    def expect(self, run: Run, request: ChatRequest) -> None:
+        """Remember a run that is launched, if it writes the first reply of a conversation without a title."""
         untitled = run.conversation.title_state == Conversation.TitleState.FIRST_LINE
         if untitled and _is_first_reply(run, request):
             self._first_replies[run.pk] = run, request.model
 
-    def on_stored(self, run: uuid.UUID, outcome: RunOutcome) -> None:
-        """Request a title, if the run wrote a first reply with text in it."""
+    def request_after(self, run: uuid.UUID, outcome: RunOutcome) -> None:
+        """Request a title, if the run, stored now, wrote a first reply with text in it."""
         found = self._first_replies.pop(run, None)
         if found is None or self._stopped or outcome.status not in TITLED_AFTER or outcome.code:
             return
@@ -80,10 +79,7 @@ class _Attempt:
     """The one request for a title."""
 
     def __init__(self, router: Router, claim: TitleClaim, model: LlmModel) -> None:
-        self._router = router
-        self._claim = claim
-        self._model = model
-        self._stream: CompletionStream | None = None
+        self._request = router.stream(title_request(model, claim), background=True)
 
     async def run(self) -> tuple[str, RunOutcome]:
         """Return the title, "" if the model gave none, and the outcome with its usage."""
@@ -95,7 +91,7 @@ class _Attempt:
             outcome = RunOutcome(TitleRequest.Status.INTERRUPTED, code=ErrorKind.TIMEOUT.value)
         except UpstreamError as error:
             outcome = outcome_of_error(error)
-        if stream := self._stream:
+        if stream := self._request.attempt:
             outcome = replace(
                 outcome,
                 usage=stream.usage,
@@ -106,9 +102,8 @@ class _Attempt:
 
     async def _read(self) -> tuple[str, str]:
         """Return the model's response without its reasoning, and the finish reason. Raises UpstreamError."""
-        request = title_request(self._model, self._claim)
         text = ""
-        async with self._router.stream(request, background=True, on_attempt=self._note_attempt) as stream:
+        async with self._request as stream:
             async for delta in stream:
                 text += delta.text
                 if len(text) > MAX_TITLE_REPLY_CHARS:
@@ -116,9 +111,6 @@ class _Attempt:
             if not stream.complete:
                 raise UpstreamError(ErrorKind.INTERRUPTED)
         return text, stream.finish_reason
-
-    def _note_attempt(self, stream: CompletionStream) -> None:
-        self._stream = stream
 
 
 def _parse_title(text: str, finish_reason: str) -> tuple[str, RunOutcome]:

@@ -115,7 +115,8 @@ class UpstreamError(Exception):
     unknown. `retry_after_header`: the seconds that the server itself named, else None. `is_redacted`: the
     detail contained one of the site's own secrets. `from_server`: the detail is the server's, whose `param`
     names a field of the request and whose `word` is one of FIELD_WORDS, or both are "". `unreachable`: no
-    connection was made, so no request is to blame.
+    connection was made, so no request is to blame. `quotes_request`: the detail may repeat what a person
+    wrote, so nothing is learned from its words.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class UpstreamError(Exception):
         self.retry_after_header: float | None = None
         self.message = _sentence(kind, code, detail)
         self.request_id = request_id
-        self.from_server = self.unreachable = False
+        self.from_server = self.unreachable = self.quotes_request = False
         self.param = self.word = ""
         redacted = redact(detail[:MAX_READ_CHARS])
         self.is_redacted = redacted != detail[:MAX_READ_CHARS]

@@ -101,12 +101,12 @@ async def test_a_long_document_is_embedded_once_after_its_upload(alice: User, re
     report.tokens = document_ranking.LONG_TOKENS
     again = await run_in_db(document, alice, ["Short."])
     async with ranking() as (made, fake):
-        made.on_uploaded(again)
+        made.embed_soon(again)
         assert not len(made._tasks)
         for _ in range(3):
-            made.on_uploaded(report)
+            made.embed_soon(report)
         await until_embedded(made)
-        made.on_uploaded(report)
+        made.embed_soon(report)
         await until_embedded(made)
         assert sum(map(len, texts(fake))) == 60
 
@@ -114,7 +114,7 @@ async def test_a_long_document_is_embedded_once_after_its_upload(alice: User, re
 async def test_an_upload_sends_nothing_on_a_site_with_other_servers(report: Attachment) -> None:
     report.tokens = document_ranking.LONG_TOKENS
     async with ranking(alone=False) as (made, fake):
-        made.on_uploaded(report)
+        made.embed_soon(report)
         await until_embedded(made)
         assert fake.calls == []
 
@@ -140,7 +140,7 @@ async def test_nothing_is_sent_where_it_is_turned_off(alice: User, report: Attac
     settings.EMBEDDING_MODEL = "none"
     report.tokens = document_ranking.LONG_TOKENS
     async with ranking() as (made, fake):
-        made.on_uploaded(report)
+        made.embed_soon(report)
         assert (await made.rank(alice.pk, needed(report))).passages
         await until_embedded(made)
         assert fake.calls == []

@@ -27,7 +27,7 @@ def test_a_model_that_the_catalog_does_not_know_is_other() -> None:
     before = shown()
     for name in ("known", "typed/by-somebody", "another"):
         call = Call(model=name)
-        metrics.on_call_ended(call, RunOutcome("complete", usage=Usage(5, 7, 2, 0.5)))
+        metrics.count_call(call, RunOutcome("complete", usage=Usage(5, 7, 2, 0.5)))
     after = shown()
 
     def more(name: str, **labels: str) -> float:

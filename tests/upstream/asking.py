@@ -33,9 +33,6 @@ class Reply:
     def kind(self) -> ErrorKind | None:
         return self.error and self.error.kind
 
-    def attempted(self, stream: CompletionStream) -> None:
-        self.stream = stream
-
 
 def account(fake: Fake) -> Account:
     return Account("acc", TOKEN, fake.base_url, f"{fake.url}/v1")
@@ -71,15 +68,16 @@ async def ask(
         made, lambda: Catalog([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries
     )
     reply = Reply()
+    routed = router.stream(ChatRequest(messages, model, max_tokens, **more))
     try:
-        request = ChatRequest(messages, model, max_tokens, **more)
-        async with router.stream(request, on_attempt=reply.attempted) as stream:
+        async with routed as stream:
             async for delta in stream:
                 reply.text += delta.text
                 reply.reasoning += delta.reasoning
                 reply.deltas += 1
     except UpstreamError as error:
         reply.error = error
+    reply.stream = routed.attempt
     return reply
 
 

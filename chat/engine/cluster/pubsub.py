@@ -114,9 +114,9 @@ class RunPubSub:
                 self._on_subscribe(run, message["from"], Position.parse(message["at"]))
             case "delta":
                 at = Position.parse(message["at"])
-                self._remote_runs.on_delta(run, at, message["text"], message["reasoning"])
+                self._remote_runs.append(run, at, message["text"], message["reasoning"])
             case "ended":
-                self._remote_runs.on_finished(run)
+                self._remote_runs.poll_soon(run)
             case "stop":
                 self._supervisor.stop(run)
 

@@ -83,14 +83,15 @@ class RemoteRuns:
         remote_run.last_watched = asyncio.get_running_loop().time()
         return self.open.setdefault(remote_run.info.run, remote_run)
 
-    def on_delta(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
+    def append(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
         """Apply text from the owner. After a gap, the next `poll` reads the database at once."""
         if remote_run := self.open.get(run):
             now = asyncio.get_running_loop().time()
             applied = remote_run.apply(at, text, reasoning)
             remote_run.next_poll = now + POLL_WHILE_PUSHED_SECONDS if applied else 0.0
 
-    def on_finished(self, run: uuid.UUID) -> None:
+    def poll_soon(self, run: uuid.UUID) -> None:
+        """Read the database at once: the owner says that the run has ended."""
         if remote_run := self.open.get(run):
             remote_run.next_poll = 0.0
 

@@ -30,7 +30,7 @@ class ActiveRun:
     state: RunState
     run: Run
     overlap_filter: OverlapFilter
-    stream: CompletionStream | None = None  # of the latest upstream attempt
+    stream: CompletionStream | None = None  # of the latest upstream attempt, once it has ended
     batched_text: int = 0
     batched_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)
@@ -76,9 +76,6 @@ class ActiveRun:
             now = timezone.now()
             self.first_token = self.first_token or now
             self.first_text_at = now if text else None
-
-    def note_attempt(self, stream: CompletionStream) -> None:
-        self.stream = stream
 
     def note_passages(self, request: ChatRequest, stream: CompletionStream) -> None:
         """Make citations of the passages that the model was given, as far as they are known.

@@ -5,10 +5,10 @@ Unlike a run, a call ends with its connection, because no client could resume it
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import DatabaseError
 from django.utils import timezone
@@ -29,13 +29,12 @@ from chat.upstream.routing.router import Router
 from chat.wire.delta import Delta
 from chat.wire.usage import Usage
 
+if TYPE_CHECKING:
+    from chat.engine.metrics import EngineMetrics
+
 STORE_RETRY_SECONDS = 2.0
 STORE_THREADS = REQUEST_THREADS // 2  # database threads that one user's ended calls may use
 REVOKED, DRAINED = "revoked", "draining"
-
-
-def ignore_end(call: Call, outcome: RunOutcome) -> None:
-    pass
 
 
 class CallAborted(Exception):
@@ -49,9 +48,8 @@ class CallAborted(Exception):
 class ApiCalls:
     """The calls that are in progress. To be used on the event loop only."""
 
-    def __init__(self, router: Router, on_ended: Callable[[Call, RunOutcome], None] = ignore_end) -> None:
-        """`on_ended` is called with each call that has ended and is not stored yet."""
-        self.on_ended = on_ended
+    def __init__(self, router: Router, metrics: "EngineMetrics | None") -> None:
+        self.metrics = metrics
         self.open: set[ActiveCall] = set()
         self.router = router
         self.tasks = BackgroundTasks()  # the shutdown waits for them
@@ -102,12 +100,16 @@ class ActiveCall:
         self.truncated = False
         self.stored: asyncio.Future[None] | None = None
         self.calls = calls
-        self._request = request
-        self._stream: CompletionStream | None = None  # of the latest upstream attempt
+        self._routed = calls.router.stream(request, allow_fallback=False, wait=False)
         self._length = 0  # code points of text and reasoning
         self._abort_code = ""
         self._timeout: asyncio.Timeout | None = None
         calls.open.add(self)
+
+    @property
+    def _stream(self) -> CompletionStream | None:
+        """The latest upstream attempt."""
+        return self._routed.attempt
 
     @property
     def usage(self) -> Usage | None:
@@ -163,10 +165,10 @@ class ActiveCall:
         try:
             async with (
                 asyncio.timeout(0 if self._abort_code else None) as self._timeout,
-                self._open() as stream,
+                self._routed as stream,
             ):
                 async for delta in stream:
-                    self._on_delta(delta)
+                    self._note(delta)
                     yield delta
                     if self.truncated:
                         break
@@ -196,14 +198,7 @@ class ActiveCall:
         status = Call.Status.STOPPED if self._abort_code == REVOKED else Call.Status.INTERRUPTED
         return RunOutcome(status, code=self._abort_code)
 
-    def _open(self) -> AbstractAsyncContextManager[CompletionStream]:
-        router = self.calls.router
-        return router.stream(self._request, allow_fallback=False, wait=False, on_attempt=self._note_attempt)
-
-    def _note_attempt(self, stream: CompletionStream) -> None:
-        self._stream = stream
-
-    def _on_delta(self, delta: Delta) -> None:
+    def _note(self, delta: Delta) -> None:
         if self.call.first_token is None:
             self.call.first_token = timezone.now()
         self._length += len(delta.shown_text) + len(delta.reasoning)
@@ -220,7 +215,8 @@ async def _finish(active_call: ActiveCall, outcome: RunOutcome) -> None:
         request_id=outcome.request_id or active_call.request_id,
         gateway_log_ref=active_call.gateway_log_ref,
     )
-    active_call.calls.on_ended(active_call.call, outcome)
+    if metrics := active_call.calls.metrics:
+        metrics.count_call(active_call.call, outcome)
     columns: OutcomeColumns = {**outcome.to_columns(), "first_token": active_call.call.first_token}
     if not await _store(active_call, columns):
         active_call.calls.tasks.start(_keep_storing(active_call, columns))

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from chat.conversations.turns.request_metadata import with_metadata
 from chat.db.background import spawn
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, fallback_sentence, outcome_of_error
 from chat.engine.streaming.run_state import RunState
+from chat.engine.titles import Titles
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Run
 from chat.ownership.journal import Journal
@@ -24,11 +25,10 @@ from .active_run import ActiveRun
 from .batch_store import WriteResult
 from .writer import Writer
 
+if TYPE_CHECKING:
+    from chat.engine.metrics import EngineMetrics
+
 logger = logging.getLogger(__name__)
-
-
-def ignore_end(active_run: ActiveRun) -> None:
-    pass
 
 
 class Supervisor:
@@ -39,16 +39,12 @@ class Supervisor:
         router: Router,
         worker: uuid.UUID,
         journal: Journal,
-        on_stored: Callable[[uuid.UUID, RunOutcome], None],
-        on_ended: Callable[[ActiveRun], None] = ignore_end,
+        titles: Titles,
+        metrics: "EngineMetrics | None",
     ) -> None:
-        """`on_ended` is called with each run that has ended and is not stored yet.
-
-        `on_stored` is called with each run whose outcome is stored, after its viewers were told.
-        """
         self.states: dict[uuid.UUID, RunState] = {}
-        self._on_stored = on_stored
-        self._on_ended = on_ended
+        self._titles = titles
+        self._metrics = metrics
         self._router = router
         self.writer = Writer(worker, journal, self.apply_write_result)
         self._tasks: dict[uuid.UUID, asyncio.Task[RunOutcome]] = {}
@@ -92,14 +88,14 @@ class Supervisor:
         return True
 
     def apply_write_result(self, result: WriteResult) -> None:
-        """Stop runs with a stop request and runs that another process took; note the ended ones."""
+        """Stop runs with a stop request and runs that another process took; title what is stored."""
         for run in result.stopped:
             self.stop(run)
         for run in result.lost:
             self.stop(run, Run.Status.INTERRUPTED)
         self._stored.update(result.outcomes)
         for run, outcome in result.outcomes.items():
-            self._on_stored(run, outcome)
+            self._titles.request_after(run, outcome)
 
     def running(self) -> Collection[uuid.UUID]:
         """Return the runs whose outcome is not stored yet."""
@@ -140,7 +136,8 @@ class Supervisor:
             outcome = task.result()
         active_run.state.append(active_run.overlap_filter.close())
         self.writer.finish(active_run, outcome)
-        self._on_ended(active_run)
+        if self._metrics and active_run.outcome:
+            self._metrics.count_run(active_run.run, active_run.outcome, active_run.first_token)
 
     async def _generate(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
         if self._slots.locked():
@@ -155,14 +152,11 @@ class Supervisor:
     async def _stream(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
         state = active_run.state
         room = MAX_REPLY_CHARS - len(state.info.earlier)
-        opening = self._router.stream(
-            request,
-            active_run.set_queue_position,
-            allow_fallback=not state.info.earlier,
-            on_attempt=active_run.note_attempt,
+        routed = self._router.stream(
+            request, active_run.set_queue_position, allow_fallback=not state.info.earlier
         )
         try:
-            async with opening as stream:
+            async with routed as stream:
                 self._record_model(active_run, request, stream)
                 active_run.note_passages(request, stream)
                 async for delta in stream:
@@ -180,6 +174,8 @@ class Supervisor:
                 active_run.note_passages(request, stream)  # of a server that sends them last
         except UpstreamError as error:
             return outcome_of_error(error)
+        finally:
+            active_run.stream = routed.attempt  # the last one, which may have failed
         return _outcome_at_end(state, stream)
 
     def _record_model(self, active_run: ActiveRun, request: ChatRequest, stream: CompletionStream) -> None:

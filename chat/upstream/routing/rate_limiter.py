@@ -77,12 +77,12 @@ class SlidingWindow:
     def record(self) -> None:
         self._times.append(self._clock())
 
-    def on_accepted(self) -> None:
+    def record_accepted(self) -> None:
         """Raise the learned limit by one for each accepted request, so that it doubles in a minute."""
         self._rejections = 0
         self._learned_limit += 1
 
-    def on_rate_limited(self, seconds: float | None, maximum: int) -> None:
+    def record_rate_limited(self, seconds: float | None, maximum: int) -> None:
         """Record that Cloudflare rejected a request although the limit `maximum` was kept.
 
         Send nothing for `seconds`, Cloudflare's Retry-After, at most one window. After RATE_LIMITED_THRESHOLD
@@ -176,7 +176,7 @@ class RateLimiter:
             return max(self._head_wait, RECHECK_SECONDS)
         return await self._take_or_delay(model, share)
 
-    def on_rate_limited(self, model: LlmModel, seconds: float | None) -> None:
+    def record_rate_limited(self, model: LlmModel, seconds: float | None) -> None:
         """Record a 429 response; `seconds` is its Retry-After, None if it has none.
 
         Call this once per request, however often that was retried.
@@ -184,11 +184,11 @@ class RateLimiter:
         maximum = self._configured_limit(model)
         if self._shared is None:
             maximum = max(1, maximum // self._processes())
-        self._sliding_window(model.id).on_rate_limited(seconds, maximum)
+        self._sliding_window(model.id).record_rate_limited(seconds, maximum)
 
-    def on_accepted(self, model: LlmModel) -> None:
+    def record_accepted(self, model: LlmModel) -> None:
         """Record a response other than 429; it may be another error."""
-        self._sliding_window(model.id).on_accepted()
+        self._sliding_window(model.id).record_accepted()
 
     async def _wait_and_take(self, model: LlmModel) -> None:
         """Count a request as soon as it may be sent; for the head of a queue."""

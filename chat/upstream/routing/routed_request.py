@@ -1,9 +1,10 @@
 """One request on its way to the model that answers it: admission, retries, fallbacks, and their records."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from chat.upstream import pictures, token_budget
@@ -27,7 +28,11 @@ BACKGROUND_SHARE = 0.8  # of a rate limit, up to which background requests are s
 
 @dataclass(slots=True)
 class RoutedRequest:
-    """The state of one request on its way to the model that answers it."""
+    """One request on its way to the model that answers it: `async with` gives the stream of that model.
+
+    `attempt`: the latest stream, set before it is opened, because a failed one has a log entry at the gateway
+    too.
+    """
 
     router: "Router"
     request: ChatRequest
@@ -35,23 +40,24 @@ class RoutedRequest:
     wait: bool
     background: bool
     on_position: PositionCallback
-    on_attempt: Callable[[CompletionStream], None]
+    attempt: CompletionStream | None = None
     rate_limited: set[str] = field(default_factory=set)  # ids of models that rate-limited this request
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
     def person(self) -> str:
         """The pseudonym of who asks; "" for requests of the site itself."""
         return self.request.metadata.get("person", "")
 
-    async def open(self, stack: AsyncExitStack) -> CompletionStream:
-        """Enter into `stack` the first stream that yields a token or ends normally, and return it.
+    async def __aenter__(self) -> CompletionStream:
+        """Open the first stream that yields a token or ends normally, and return it.
 
         Raises UpstreamError, that of the requested model.
         """
         failure: UpstreamError | None = None
         for request in self._requests():
             try:
-                stream = await self._open_with_retries(stack, request)
+                stream = await self._open_with_retries(request)
             except UpstreamError as error:
                 failure = failure or error
                 if error.kind not in FALLBACK_ERRORS:
@@ -61,6 +67,11 @@ class RoutedRequest:
                 return stream
         assert failure is not None
         raise failure
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._stack.__aexit__(kind, error, trace)
 
     def _requests(self) -> Iterator[ChatRequest]:
         yield self.request
@@ -80,7 +91,7 @@ class RoutedRequest:
                 continue  # the messages that do not fit may hold a document
             yield replace(self.request, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
-    async def _open_with_retries(self, stack: AsyncExitStack, request: ChatRequest) -> CompletionStream:
+    async def _open_with_retries(self, request: ChatRequest) -> CompletionStream:
         """Request a reply from one model, with retries. Raises UpstreamError after the last one."""
         model = request.model
         await self._admit(model)
@@ -93,29 +104,29 @@ class RoutedRequest:
         while True:
             stream = self.router.client.stream(request, started, unstreamed=unstreamed)
             try:
-                await self._open_stream(stack, stream)
+                await self._open_stream(stream)
             except NotStreamed:
                 if self.background:
                     raise
                 unstreamed = True
             except UpstreamError as error:
-                self.router.on_result(model, error.kind.value)
                 self._record_failure(request, error)
+                self.router.tell(model, error)
                 if not await self._wait_to_retry(request, error, stream, backoff):
                     self._record_outcome(model, error)
                     raise
             else:
-                self.router.on_result(model, "ok")
                 self._record_success(model)
+                self.router.tell(model, None)
                 return stream
 
-    async def _open_stream(self, stack: AsyncExitStack, stream: CompletionStream) -> None:
-        """Send the request, and enter the stream into `stack` if it begins. Raises UpstreamError."""
-        self.on_attempt(stream)
+    async def _open_stream(self, stream: CompletionStream) -> None:
+        """Send the request, and keep the stream open if it begins. Raises UpstreamError."""
+        self.attempt = stream
         async with AsyncExitStack() as attempt:
             await attempt.enter_async_context(stream)
             await stream.begin()
-            stack.push_async_exit(attempt.pop_all())
+            self._stack = attempt.pop_all()
 
     async def _wait_to_retry(
         self, request: ChatRequest, error: UpstreamError, stream: CompletionStream, backoff: Backoff
@@ -194,10 +205,10 @@ class RoutedRequest:
             self.router.breaker(model).record_success(self.person)
         if model.counts_against_quota:
             self.router.quota_breaker.record_success()
-            self.router.limiter.on_accepted(model)
+            self.router.limiter.record_accepted(model)
 
     def _record_failure(self, request: ChatRequest, error: UpstreamError) -> None:
-        """Report the error to the rate limiter, the quota's breaker and the catalog, for the next requests.
+        """Report the error to the rate limiter and the quota's breaker, for the next requests.
 
         A background request asked to be rejected by a busy model, which then still answers others.
         """
@@ -205,15 +216,13 @@ class RoutedRequest:
         if model.local or (self.background and error.kind is ErrorKind.BUSY):
             return
         sent = [request.messages, request.raw_parameters, request.gateway]
-        quoted = is_quoted(error.detail, error.param, sent)
-        if not quoted:
-            router.on_error(model, error)
+        error.quotes_request = is_quoted(error.detail, error.param, sent)
         if model.counts_against_quota:
             if error.kind is ErrorKind.THROTTLED:
                 self._record_rate_limit(model, error)
                 return
-            router.limiter.on_accepted(model)
-            if error.kind is ErrorKind.QUOTA and not quoted:
+            router.limiter.record_accepted(model)
+            if error.kind is ErrorKind.QUOTA and not error.quotes_request:
                 router.quota_breaker.record_refusal(error.retry_after or 0.0)
 
     def _record_outcome(self, model: LlmModel, error: UpstreamError) -> None:
@@ -228,7 +237,7 @@ class RoutedRequest:
         """Report a 429 response once per request and model, however often the request was retried."""
         if model.id not in self.rate_limited:
             self.rate_limited.add(model.id)
-            self.router.limiter.on_rate_limited(model, error.retry_after_header)
+            self.router.limiter.record_rate_limited(model, error.retry_after_header)
 
 
 def _reject_if_busy(request: ChatRequest) -> ChatRequest:

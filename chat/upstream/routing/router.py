@@ -4,13 +4,11 @@ All of this happens before the first token, because a reply comes from a single 
 loop.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
 
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
-from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError
 from chat.upstream.timeouts import RetryPolicy
 
@@ -21,17 +19,8 @@ from .wait_queue import PositionCallback, ignore_position
 
 RETRY_POLICY = RetryPolicy()
 
-
-def ignore_attempt(stream: CompletionStream) -> None:
-    pass
-
-
-def ignore_error(model: LlmModel, error: UpstreamError) -> None:
-    pass
-
-
-def ignore_result(model: LlmModel, result: str) -> None:
-    pass
+Observer = Callable[[LlmModel, UpstreamError | None], None]
+"""Told of each attempt that has ended, with its error, or None once its first token is there."""
 
 
 class Router:
@@ -47,26 +36,19 @@ class Router:
         breaker: Callable[[], CircuitBreaker] = CircuitBreaker,
         quota_breaker: QuotaBreaker | None = None,
         retry_policy: RetryPolicy = RETRY_POLICY,
-        on_error: Callable[[LlmModel, UpstreamError], None] = ignore_error,
-        on_result: Callable[[LlmModel, str], None] = ignore_result,
+        observers: Sequence[Observer] = (),
     ) -> None:
-        """`on_error` is called with each error of a model other than the local one.
-
-        `on_result` is called with the result of each attempt: `ok`, or the kind of the error.
-        """
         self.limiter = limiter
         self.quota_breaker = quota_breaker or QuotaBreaker()
         self.client = client
         self.retry_policy = retry_policy
-        self.on_error = on_error
-        self.on_result = on_result
+        self._observers = observers
         self._catalog = catalog
         self._fallbacks = fallbacks
         self._make_breaker = breaker
         self._breakers: dict[str, CircuitBreaker] = {}
 
-    @asynccontextmanager
-    async def stream(
+    def stream(
         self,
         request: ChatRequest,
         on_position: PositionCallback = ignore_position,
@@ -74,24 +56,24 @@ class Router:
         allow_fallback: bool = True,
         wait: bool = True,
         background: bool = False,
-        on_attempt: Callable[[CompletionStream], None] = ignore_attempt,
-    ) -> AsyncIterator[CompletionStream]:
+    ) -> RoutedRequest:
         """Open a stream, up to its first token: `async with router.stream(request) as stream: async for …`
 
         `on_position` gets the position in the wait queue, and 0 when the request is sent. `allow_fallback`
         False: no other model may answer, as when a reply is continued. `wait` False: at the rate limit,
         UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect. `background`:
         nobody waits for this reply, so it is requested once, by this model, and only if that holds up no
-        other request. `on_attempt` gets each stream before it is opened, because a failed one has a log entry
-        at the gateway too.
+        other request.
 
-        Raises UpstreamError, that of the requested model, if no model could answer.
+        Entering it raises UpstreamError, that of the requested model, if no model could answer.
         """
         fallbacks = self.fallbacks_for(request.model) if allow_fallback and not background else []
-        wait = wait and not background
-        routing = RoutedRequest(self, request, fallbacks, wait, background, on_position, on_attempt)
-        async with AsyncExitStack() as stack:
-            yield await routing.open(stack)
+        return RoutedRequest(self, request, fallbacks, wait and not background, background, on_position)
+
+    def tell(self, model: LlmModel, error: UpstreamError | None) -> None:
+        """Tell the observers how an attempt has ended."""
+        for observer in self._observers:
+            observer(model, error)
 
     def breaker(self, model: LlmModel) -> CircuitBreaker:
         if model.id not in self._breakers:

@@ -74,7 +74,7 @@ async def store(
         storing = files.STORAGE_POOL.submit(user.pk, _store_document, user, name, kept, found, key)
     stored = await asyncio.shield(asyncio.wrap_future(storing))
     if not stored.is_picture:
-        (await get_engine()).document_ranking.on_uploaded(stored)
+        (await get_engine()).document_ranking.embed_soon(stored)
     return stored
 
 

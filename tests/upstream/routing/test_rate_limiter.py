@@ -104,7 +104,7 @@ async def test_a_refusal_of_cloudflare_teaches_the_limit_of_that_model() -> None
         await limiter.acquire(FREE, ignore_position)
     for _ in range(3):
         assert await limiter.try_acquire(FREE)
-        limiter.on_rate_limited(FREE, None)
+        limiter.record_rate_limited(FREE, None)
     assert await entered(limiter) == 0
     assert await entered(limiter, OTHER) == 77
     clock.now += 60
@@ -116,14 +116,14 @@ async def test_three_refusals_do_not_cut_a_model_to_next_to_nothing() -> None:
     limiter = RateLimiter(300, 20, clock=clock)
     for _ in range(3):
         assert await limiter.try_acquire(FREE)
-        limiter.on_rate_limited(FREE, None)
+        limiter.record_rate_limited(FREE, None)
     assert await entered(limiter) == 0, "it is left alone for a moment"
     clock.now += limits.HOLD_SECONDS
     assert await entered(limiter) == 27, "a tenth of the limit, with those that were refused"
     limiter = RateLimiter(300, 20, clock=clock)
     for _ in range(3):
         assert await limiter.try_acquire(PAID)
-        limiter.on_rate_limited(PAID, 0)
+        limiter.record_rate_limited(PAID, 0)
     clock.now += 60
     assert await entered(limiter, PAID) == 2
 
@@ -132,13 +132,13 @@ async def test_a_learned_limit_grows_with_each_accepted_call() -> None:
     clock = Clock()
     limiter = RateLimiter(100, 10, clock=clock)
     for _ in range(3):
-        limiter.on_rate_limited(FREE, 0)
+        limiter.record_rate_limited(FREE, 0)
     taken = []
     for _ in range(5):
         clock.now += 60
         taken.append(await entered(limiter))
         for _ in range(taken[-1]):
-            limiter.on_accepted(FREE)
+            limiter.record_accepted(FREE)
     assert taken == [10, 20, 40, 80, 100]
 
 
@@ -146,7 +146,7 @@ async def test_the_time_that_cloudflare_names_is_kept() -> None:
     clock = Clock()
     limiter = RateLimiter(100, 10, clock=clock)
     assert await limiter.try_acquire(FREE)
-    limiter.on_rate_limited(FREE, 7)
+    limiter.record_rate_limited(FREE, 7)
     assert await limiter.acquire_or_delay(FREE) == 7
     assert await limiter.acquire_or_delay(OTHER) == 0
     clock.now += 7
@@ -179,8 +179,8 @@ async def test_a_refusal_now_and_then_teaches_nothing() -> None:
     for _ in range(3):
         for _ in range(2):
             assert await limiter.try_acquire(FREE)
-            limiter.on_rate_limited(FREE, None)
-        limiter.on_accepted(FREE)
+            limiter.record_rate_limited(FREE, None)
+        limiter.record_accepted(FREE)
     assert await entered(limiter) == 94
 
 

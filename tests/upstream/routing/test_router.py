@@ -257,14 +257,13 @@ async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) 
 
 async def test_a_quoted_request_does_not_spend_the_allowance(fake: Fake) -> None:
     async with open_router(fake) as made:
-        made.on_error = told = Mock()
         for text in ("daily free allocation", "5028: a"):
             error = UpstreamError(ErrorKind.QUOTA, code="5028", detail=f"Type mismatch of '{text}'")
             request = ChatRequest([{"role": "user", "content": text}], FIRST, 500)
             for _ in range(QUOTA_REFUSAL_THRESHOLD):
-                RoutedRequest(made, request, [], False, False, Mock(), Mock())._record_failure(request, error)
+                RoutedRequest(made, request, [], False, False, Mock())._record_failure(request, error)
         assert not made.quota_breaker.retry_after()
-        assert not told.called
+        assert error.quotes_request
 
 
 # The minute's limit.

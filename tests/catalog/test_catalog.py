@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 
-from chat.catalog import catalog
+from chat.catalog import catalog, watcher
 from chat.models import CatalogState, SiteModel, User
 from chat.upstream.catalog import DEFAULT_MODEL, Catalog, LlmModel, UnknownModel, bundled, to_record
 from chat.upstream.errors import from_payload
@@ -204,3 +204,28 @@ def test_one_refusal_ends_no_model_and_three_end_it_for_a_day() -> None:
 @pytest.mark.parametrize("code", [3040, 3036, 5035, 10000, 5007])
 def test_other_refusals_teach_nothing(code: int) -> None:
     assert not catalog.is_informative(from_payload(error(code)[1]))
+
+
+async def test_of_words_that_a_person_wrote_nothing_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing() -> None:
+        pass
+
+    learnt: list[str] = []
+
+    def record(_function: Any, model: str, _error: Any) -> Any:
+        learnt.append(model)
+        return nothing()
+
+    monkeypatch.setattr(watcher, "run_in_db", record)
+    made = watcher.CatalogWatcher([], catalog.current, None)
+    ended, quoted = from_payload(error(5028)[1]), from_payload(error(5028)[1])
+    quoted.quotes_request = True
+    for model, problem in (
+        (LOCAL, ended),
+        (bundled()[1], quoted),
+        (bundled()[1], None),
+        (bundled()[0], ended),
+    ):
+        made.learn(model, problem)
+    await made._tasks.wait(60)
+    assert learnt == [bundled()[0].id]

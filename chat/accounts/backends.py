@@ -18,6 +18,7 @@ from django.db.models import Sum
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 
 from chat.accounts.proxies import forwarded_for, without_port
@@ -32,7 +33,7 @@ MAX_LOGIN_CHARS = 255  # width of the `username` column of AccessAttempt
 LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
 
 # Probes and scrapers call these addresses beside the proxies, so the header is rightly missing there.
-WITHOUT_PROXY = ("/healthz", "/readyz", "/metrics")
+WITHOUT_PROXY = ("chat:healthz", "chat:readyz", "chat:metrics")
 
 logger = logging.getLogger(__name__)
 
@@ -200,7 +201,7 @@ def client_address(request: HttpRequest) -> str | None:
         try:
             return _counted(ipaddress.ip_address(text))
         except ValueError:
-            if settings.TRUSTED_PROXY > 0 and request.path not in WITHOUT_PROXY:
+            if settings.TRUSTED_PROXY > 0 and request.path not in map(reverse, WITHOUT_PROXY):
                 _warn_unread()  # without a proxy: a Unix socket or an empty header, which is normal
     return None
 

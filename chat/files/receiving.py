@@ -1,7 +1,6 @@
 """Forms that bring pictures and documents, and the handler that writes these into files without names."""
 
 import logging
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from django.core.exceptions import (
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, RequestError
@@ -33,11 +33,10 @@ UPLOAD_RETRY_SECONDS = 60
 ATTACHMENT_FORM_BYTES = 65_536  # allowance for the multipart form around a file
 MAX_RAW_NAME_CHARS = 1_000
 FORM_TYPE = b"multipart/form-data"
-UPLOAD_PATH = b"/attachments/"
 FILE_INPUT, IMAGE_INPUT = "file", "image_file"  # the fields of forms that bring files
-ASSISTANTS_PATH = "/settings/assistants/"
-# The forms of pages without scripts that bring files: a question, an assistant.
-FORM_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/|/settings/assistants/(?:[0-9a-f-]{36}/)?")
+UPLOAD_VIEW = "chat:attachments"
+ASSISTANT_VIEWS = ("chat:assistants", "chat:assistant")
+FORM_VIEWS = ("chat:new", "chat:send", *ASSISTANT_VIEWS)  # of pages without scripts, whose forms bring files
 UPLOAD_ERRORS = (
     MultiPartParserError,
     SuspiciousOperation,
@@ -53,23 +52,32 @@ def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
     """Return the size limit in bytes of a request that may bring files, otherwise 0."""
     if not settings.ATTACHMENTS or method != b"POST" or not content_type.lower().startswith(FORM_TYPE):
         return 0
-    path = uri.partition(b"?")[0]
-    if path == UPLOAD_PATH:
+    view = view_at(uri)
+    if view == UPLOAD_VIEW:
         return int(settings.ATTACHMENT_MAX_BYTES) + ATTACHMENT_FORM_BYTES
-    if FORM_PATHS.fullmatch(path):
+    if view in FORM_VIEWS:
         return int(settings.ATTACHMENT_MAX_BYTES) + MAX_BODY_BYTES
     return 0
 
 
+def view_at(uri: bytes) -> str:
+    """Return the name of the view that answers at this address; "" if there is none."""
+    try:
+        return resolve(uri.partition(b"?")[0].decode("latin-1")).view_name
+    except Resolver404:
+        return ""
+
+
 def is_form_with_files(method: str, path: str, content_type: str) -> bool:
     """Return True if the request is a form that may bring files beside its other fields."""
-    is_upload = path.encode() == UPLOAD_PATH
-    return not is_upload and body_limit(method.encode(), path.encode(), content_type.encode()) > 0
+    limit = body_limit(method.encode(), path.encode(), content_type.encode())
+    return limit > 0 and view_at(path.encode()) != UPLOAD_VIEW
 
 
 def file_fields(path: str) -> dict[str, int]:
     """Return the fields of such a form that bring files, each with the number of files that it may bring."""
-    return {FILE_INPUT: MAX_ATTACHMENTS, **({IMAGE_INPUT: 1} if path.startswith(ASSISTANTS_PATH) else {})}
+    is_assistant = view_at(path.encode()) in ASSISTANT_VIEWS
+    return {FILE_INPUT: MAX_ATTACHMENTS, **({IMAGE_INPUT: 1} if is_assistant else {})}
 
 
 def session_of(cookies: Sequence[bytes]) -> str:

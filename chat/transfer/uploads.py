@@ -10,11 +10,11 @@ from urllib.parse import parse_qs
 
 from django.conf import settings
 from django.core import signing
+from django.urls import reverse
 
 MEBIBYTE = 1_048_576
 IMPORT_FORM_BYTES = 65_536  # allowance for the multipart form around the file
 PERMIT_SECONDS = 86_400
-IMPORT_PATH = b"/settings/data/import/"
 UPLOAD_SALT = "chat.transfer.upload"
 
 
@@ -45,7 +45,7 @@ def permit(user: int) -> str:
 def body_limit(method: bytes, uri: bytes) -> tuple[int, int] | None:
     """Return (user id, size limit of the body) if the request may upload a file, otherwise None."""
     path, _, query = uri.partition(b"?")
-    if method != b"POST" or path != IMPORT_PATH or not max_file_bytes():
+    if method != b"POST" or path != reverse("chat:import").encode() or not max_file_bytes():
         return None
     token = parse_qs(query.decode("latin-1")).get("permit", [""])[0]
     person = permitted(token)

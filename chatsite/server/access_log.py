@@ -1,14 +1,16 @@
 """The access log (`ACCESS_LOG`): one entry per request, without its query string, body, cookies or user."""
 
 import logging
+from functools import cache
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.urls import reverse
 
 from chat.accounts.proxies import forwarded_for, without_port
 
-PROBES = ("/healthz", "/readyz")  # logged at DEBUG: monitoring asks for them every few seconds
+PROBES = ("chat:healthz", "chat:readyz")  # logged at DEBUG: monitoring asks for them every few seconds
 
 logger = logging.getLogger("chat.access")
 
@@ -51,8 +53,13 @@ class AccessEntry(NamedTuple):
         }
         if self.call_id:
             fields["call_id"] = self.call_id
-        level = logging.DEBUG if self.path in PROBES else logging.INFO
+        level = logging.DEBUG if self.path in _probes() else logging.INFO
         logger.log(level, "%s %s %s", self.method, self.path, status or "-", extra={"fields": fields})
+
+
+@cache
+def _probes() -> frozenset[str]:
+    return frozenset(map(reverse, PROBES))
 
 
 def _client(request: Any) -> str | None:

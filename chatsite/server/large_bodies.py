@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.urls import reverse
 
 from chat.api.auth import secret_of
 from chat.db.executor import run_in_db
@@ -19,7 +20,6 @@ from chatsite.server.early_errors import error_body
 
 JSON_HEADERS = {b"Content-Type": b"application/json"}
 TEXT_HEADERS = {b"Content-Type": b"text/plain; charset=utf-8"}
-IMPORT_PAGE = "/settings/data/?problem="
 CALLS_AT_ONCE = 4  # of one API key
 API_PATHS = re.compile(
     rb"(/v1|/client/v4/accounts/[^/?]+/ai/v1)/chat/completions/?(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?"
@@ -72,7 +72,7 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
         return _import(*upload)
     if length > MAX_BODY_BYTES and method == b"POST" and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
-    if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != receiving.UPLOAD_PATH:
+    if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != reverse(receiving.UPLOAD_VIEW).encode():
         return None
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
     limit = receiving.body_limit(method, uri, headers.getRawHeaders(b"content-type", [b""])[0])
@@ -85,7 +85,7 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
 def _import(person: int, limit: int) -> LargeBody:
     """Lead back to the page of the form, which says what is wrong."""
     large, busy, full = (
-        Refusal(303, b"", {b"Location": (IMPORT_PAGE + problem).encode()})
+        Refusal(303, b"", {b"Location": f"{reverse('chat:data')}?problem={problem}".encode()})
         for problem in ("large", "busy", "full")
     )
     return LargeBody(person, limit, 1, uploads.folder, large, busy, full)

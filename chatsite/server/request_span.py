@@ -1,15 +1,17 @@
 """The span of an HTTP request, if traces are on."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.urls import reverse
 
 from chat.telemetry import tracing
 
 if TYPE_CHECKING:
     from chat.telemetry.tracing.spans import RequestSpan
 
-UNTRACED = (b"/healthz", b"/readyz", b"/metrics", b"/static/")  # many, and of interest to nobody
+UNTRACED = ("chat:healthz", "chat:readyz", "chat:metrics")  # many, and of interest to nobody, as static files
 
 
 def begin_span(request: Any) -> "RequestSpan | None":
@@ -19,7 +21,7 @@ def begin_span(request: Any) -> "RequestSpan | None":
     into a trace of others, or have every request sampled.
     """
     method, target = request.request_line
-    if tracing.tracer is None or target.startswith(UNTRACED):
+    if tracing.tracer is None or target.startswith(_untraced()):
         return None
     traceparent = b""
     if settings.TRUSTED_PROXY:
@@ -30,3 +32,8 @@ def begin_span(request: Any) -> "RequestSpan | None":
         request.request_id,
         traceparent.decode("latin-1"),
     )
+
+
+@cache
+def _untraced() -> tuple[bytes, ...]:
+    return (*(reverse(name).encode() for name in UNTRACED), settings.STATIC_URL.encode())

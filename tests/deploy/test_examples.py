@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 import yaml
 from django.test import Client
-from django.urls import resolve
+from django.urls import resolve, reverse
 from twisted.web.http import HTTPFactory
 
 from chat.engine.engine import PING_SECONDS
 from chat.files.receiving import body_limit
-from chat.transfer.uploads import IMPORT_PATH
 from chat.upstream.timeouts import Timeouts
 from chatsite.env import SETTING_NAMES
 from chatsite.server.large_bodies import API_PATHS
@@ -143,7 +142,7 @@ def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
         "/accounts/login/",
         "/settings/data/",
     ]
-    assert all(passed_on.search(path) for path in [*uploads, *programs, IMPORT_PATH.decode()])
+    assert all(passed_on.search(path) for path in [*uploads, *programs, reverse("chat:import")])
     assert not any(passed_on.search(path) for path in others)
 
 

@@ -8,10 +8,9 @@ from django.utils.translation import gettext as _
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
 from .errors import ModelNotFound
-from .refusals import InvalidField
+from .refusals import MAX_QUOTED_CHARS, InvalidField
 
 PROVIDER_PREFIX = re.compile(r"^(?:workers-ai|cloudflare)/(?=@)")
-MAX_QUOTED_CHARS = 100  # of an unknown name in the error
 # Public adapters of Cloudflare, for all accounts.
 # https://developers.cloudflare.com/workers-ai/features/fine-tunes/public-loras/
 PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")

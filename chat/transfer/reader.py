@@ -10,6 +10,7 @@ from typing import IO, Any
 import msgspec
 
 from chat.files.confinement import ChildLimits, Crashed, stream_confined
+from chat.limits import MEBIBYTE
 from chat.rendering.links import is_web_address
 
 from . import uploads
@@ -51,7 +52,7 @@ def objects(
     have at most `content_bytes`. Raises FileProblem and Untrusted, and what `stream_confined` does.
     """
     size = file.seek(0, 2)
-    cpu_seconds = CPU_SECONDS + CPU_SECONDS_PER_MEBIBYTE * (size // uploads.MEBIBYTE)
+    cpu_seconds = CPU_SECONDS + CPU_SECONDS_PER_MEBIBYTE * (size // MEBIBYTE)
     output_bytes = SMALL_OUTPUT_BYTES + 2 * UNPACKED_FACTOR * size
     limits = ChildLimits(ADDRESS_SPACE_BYTES, cpu_seconds, 2 * cpu_seconds, output_bytes)
     arguments = (str(each) for each in (uploads.max_file_bytes(), skip, content_bytes))

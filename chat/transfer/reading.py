@@ -16,7 +16,7 @@ from .own_format import Object
 
 READ_BATCH_MESSAGES = 100
 READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
-ID_BYTES = 16
+ID_BYTES = 16  # of a packed UUID
 
 IdBatch = bytes  # ids of messages, 16 bytes each: a tenth of the memory of a list
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.files.problems import StorageUnavailable
 from chat.files.receiving import disk_errors, empty_file, form_errors
+from chat.limits import MEBIBYTE
 from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.wire.text import sanitize
 
@@ -86,4 +87,4 @@ def too_large() -> str:
     words = _(
         "The file is larger than %(size)s MiB. An administrator can raise that limit with IMPORT_MAX_MB."
     )
-    return words % {"size": uploads.max_file_bytes() // uploads.MEBIBYTE}
+    return words % {"size": uploads.max_file_bytes() // MEBIBYTE}

@@ -12,7 +12,8 @@ from django.conf import settings
 from django.core import signing
 from django.urls import reverse
 
-MEBIBYTE = 1_048_576
+from chat.limits import MEBIBYTE
+
 IMPORT_FORM_BYTES = 65_536  # allowance for the multipart form around the file
 PERMIT_SECONDS = 86_400
 UPLOAD_SALT = "chat.transfer.upload"

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.files.receiving import empty_file, unwritable
+from chat.limits import MEBIBYTE
 from chat.models import ImportJob
 from chat.transfer import problems, uploads
 from chat.transfer.receiving import too_large
@@ -39,7 +40,7 @@ def data(request: HttpRequest) -> HttpResponse:
     user = access.get_user(request)
     context: dict[str, Any] = {
         "problem": _problem(request),
-        "limit": uploads.max_file_bytes() // uploads.MEBIBYTE,
+        "limit": uploads.max_file_bytes() // MEBIBYTE,
     }
     if context["limit"]:
         context |= _import(imports.newest(user))

@@ -23,9 +23,20 @@ RULE = re.compile(r"([^{};]++)\{([^{}]*+)\}")
 SHOWING = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
 DECORATION = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:", re.IGNORECASE)
 STRUCK = re.compile(r"(?:^|[;{\s])text-decoration(?:-line)?\s*:[^;}]*\bline-through", re.IGNORECASE)
-VERTICAL = re.compile(r"(?:^|;)\s*vertical-align\s*:", re.IGNORECASE)
-RAISED = re.compile(r"(?:^|[;{\s])vertical-align\s*:\s*super\b", re.IGNORECASE)
-LOWERED = re.compile(r"(?:^|[;{\s])vertical-align\s*:\s*sub\b", re.IGNORECASE)
+# What raises or lowers characters, as CSS 2.1 (10.8.1) and Word have it; less is how icons are aligned.
+LENGTH = (
+    r"(?:(?:[3-9]|\d\d)[\d.]*px|(?:[2-9]|\d\d)[\d.]*pt|(?:[1-9]|0?\.[2-9])[\d.]*r?e[mx]"
+    r"|(?:1[5-9]|[2-9]\d)[\d.]*%)"
+)
+SMALL = r"(?=[^{}]*font-size\s*:\s*(?:0?\.\d|[5-8]\d[\d.]*%|[5-9][\d.]*p[xt]|x{0,2}-?small))"
+SHIFTED = r"(?:\A|\{)" + SMALL + r"(?=[^{}]*position\s*:\s*relative)(?:[^{}]*[;\s])?"
+UP = rf"{SHIFTED}(?:top\s*:\s*-{LENGTH}|bottom\s*:\s*{LENGTH})"
+DOWN = rf"{SHIFTED}(?:top\s*:\s*{LENGTH}|bottom\s*:\s*-{LENGTH})"
+TOP = rf"(?:\A|\{{){SMALL}(?:[^{{}}]*[;\s])?vertical-align\s*:\s*(?:text-)?top\b"
+SET = r"(?:^|[;{\s])(?:vertical-align|mso-text-raise)\s*:\s*"
+VERTICAL = re.compile(rf"(?:^|;)\s*(?:vertical-align|mso-text-raise)\s*:|{UP}|{DOWN}", re.IGNORECASE)
+RAISED = re.compile(rf"{SET}(?:super\b|{LENGTH})|{TOP}|{UP}", re.IGNORECASE)
+LOWERED = re.compile(rf"{SET}(?:sub\b|-{LENGTH})|{DOWN}", re.IGNORECASE)
 # By attribute: the declarations that decide, and those that set it.
 ATTRIBUTES = {
     "hidden": (SHOWING, HIDING),

@@ -1,8 +1,7 @@
-import { sentence } from './attachment_parts.js';
+import { sentence, showImage } from './attachment_parts.js';
 import { cloneTemplate } from './page.js';
-import { showImage } from './sent_attachments.js';
 
-/** @typedef {import('./sent_attachments.js').Attachment} Attachment */
+/** @typedef {import('./attachment_parts.js').Attachment} Attachment */
 
 /** A row of a tray: a picture's square, or a document's name with its size. */
 export class AttachmentRow {

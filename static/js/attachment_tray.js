@@ -1,20 +1,18 @@
 import { saveChange } from './api.js';
 import { sentence } from './attachment_parts.js';
 import { AttachmentRow } from './attachment_row.js';
-import { guessKind, isRetryable, listed } from './chosen_files.js';
-import { announce, cloneTemplate } from './page.js';
+import { announce, cloneTemplate, page } from './page.js';
 import { openDialog } from './picture_dialog.js';
-import { promptTokens, TrayLimits } from './tray_limits.js';
-import { Upload } from './upload.js';
+import { TrayLimits } from './tray_limits.js';
+import { deleteUpload, guessKind, isRetryable, listed, Upload } from './upload.js';
 
 const MAX_ATTACHMENTS = 8; // of a message
 const WAIT = 'files-wait'; // the notice that goes when all files are there
 
-/** @typedef {import('./sent_attachments.js').Attachment} Attachment */
+/** @typedef {import('./attachment_parts.js').Attachment} Attachment */
 
 /** The attachments of a question that is being written. They are uploaded one after the other. */
 export class AttachmentTray {
-  #page;
   #words;
   #limits;
   #root;
@@ -27,12 +25,10 @@ export class AttachmentTray {
   #loading = Promise.resolve();
 
   /**
-   * @param {{page: object, words: HTMLElement, before: Element, resized?: () => void,
-   *   changed: (attachments: Attachment[]) => void}} options  `changed` gets the attachments of the draft
+   * @param {{words: HTMLElement, before: Element, resized?: () => void, changed: (draft: Attachment[]) => void}} options
    * @param {Attachment[]} attachments
    */
-  constructor({ page, words, before, resized = () => {}, changed }, attachments = []) {
-    this.#page = page;
+  constructor({ words, before, resized = () => {}, changed }, attachments = []) {
     this.#words = words;
     this.#limits = new TrayLimits(words);
     this.#resized = resized;
@@ -61,7 +57,7 @@ export class AttachmentTray {
   isReady() {
     const missing = this.#items.filter(({ attachment }) => !attachment);
     if (!missing.length) return true;
-    this.#page.setNotice(this.#text(missing.some(({ hasFailed }) => hasFailed) ? 'missing' : 'wait'), '', WAIT);
+    page.setNotice(this.#text(missing.some(({ hasFailed }) => hasFailed) ? 'missing' : 'wait'), '', WAIT);
     return false;
   }
 
@@ -70,7 +66,7 @@ export class AttachmentTray {
     const chosen = Array.from(files);
     const room = MAX_ATTACHMENTS - this.size;
     this.#failures = [];
-    this.#page.setNotice('');
+    page.setNotice('');
     this.#sayLeftOut(chosen.slice(room));
     const items = chosen.slice(0, room).map((file) => this.#addRow(guessKind(file), file.name, file));
     for (const item of items) this.#loading = this.#loading.then(() => this.#upload(item));
@@ -116,7 +112,7 @@ export class AttachmentTray {
     if (!files.length) return;
     const names = listed(files.map(({ name }) => name), (n) => this.#text('more', { n }));
     this.#failures.push(this.#text('most', { names }));
-    this.#page.setNotice(this.#failures.join(' '));
+    page.setNotice(this.#failures.join(' '));
   }
 
   #text(name, values) {
@@ -138,30 +134,25 @@ export class AttachmentTray {
 
   async #upload(item) {
     if (!this.#items.includes(item)) return;
-    item.upload = new Upload(this.#page, this.#words.dataset.url, item.row.progress);
+    item.upload = new Upload(this.#words.dataset.url, item.row.progress);
     const { status, body } = await item.upload.send(item.file);
     if (!this.#items.includes(item)) return;
     if (status === 201) {
       this.#fill(item, body);
       this.#update();
-      announce([this.#text('added', { name: body.name }), this.#hints.join(' ')].filter(Boolean).join('. '));
+      announce([this.#text('added', { name: body.name }), this.#hints].filter(Boolean).join('. '));
       return;
     }
-    if (isRetryable(status)) this.#fail(item);
+    item.hasFailed = isRetryable(status); // the file is kept: a pasted one is nowhere else
+    if (item.hasFailed) item.row.showFailure(true);
     else this.#remove(item);
     this.#explain(item.file.name, body.error?.message);
-  }
-
-  /** Keep the file: a pasted one is nowhere else. */
-  #fail(item) {
-    item.hasFailed = true;
-    item.row.showFailure(true);
   }
 
   #retry(item) {
     item.hasFailed = false;
     item.row.showFailure(false);
-    this.#page.setNotice('');
+    page.setNotice('');
     this.#loading = this.#loading.then(() => this.#upload(item));
   }
 
@@ -172,7 +163,7 @@ export class AttachmentTray {
   /** Say why a file was not added. The messages about files before it stay. */
   #explain(name, message) {
     this.#failures.push(message ? `${name}: ${message}` : this.#text('failed', { name }));
-    this.#page.setNotice(this.#failures.join(' '));
+    page.setNotice(this.#failures.join(' '));
   }
 
   #onClick({ target }) {
@@ -190,14 +181,11 @@ export class AttachmentTray {
 
   async #describe({ attachment, row }, alt) {
     if (alt === attachment.alt) return;
-    const error = await saveChange(this.#page, attachment.url, { alt });
-    if (error) {
-      this.#page.setNotice(error);
-      return;
-    }
+    const error = await saveChange(attachment.url, { alt });
+    if (error) return page.setNotice(error);
     attachment.alt = alt;
     row.describe(attachment);
-    this.#update();
+    return this.#update();
   }
 
   /** Remove an attachment, and give the focus to the next one, or to the text. */
@@ -205,7 +193,7 @@ export class AttachmentTray {
     const place = this.#items.indexOf(item);
     const { attachment } = item;
     this.#remove(item);
-    if (attachment && !attachment.isSent) this.#delete(attachment);
+    if (attachment && !attachment.isSent) deleteUpload(attachment.url);
     const next = this.#items[place] ?? this.#items[place - 1];
     if (next) next.row.focus();
     else this.#focusText();
@@ -227,7 +215,7 @@ export class AttachmentTray {
     for (const item of lost) this.#remove(item);
     const names = attachments.flatMap((id) => this.#names.get(id) ?? []); // also of those that left meanwhile
     const unnamed = names.filter((name) => !message.includes(name));
-    if (unnamed.length) this.#page.setNotice(`${unnamed.join(', ')}: ${message}`);
+    if (unnamed.length) page.setNotice(`${unnamed.join(', ')}: ${message}`);
   }
 
   #remove(item) {
@@ -237,45 +225,24 @@ export class AttachmentTray {
     this.#update();
   }
 
-  /** The server would delete it later by itself. */
-  #delete({ url }) {
-    const { token } = this.#page;
-    fetch(url, { method: 'DELETE', headers: { 'X-CSRFToken': token, Accept: 'application/json' } }).catch(() => {});
-  }
-
   #update() {
     this.#root.hidden = !this.size;
     this.#showLimits();
-    if (this.attachments.length === this.size) this.#page.clearNotice(WAIT);
+    if (this.attachments.length === this.size) page.clearNotice(WAIT);
     this.#resized();
     this.#changed([...this.#unsent, ...this.attachments]);
   }
 
   #onModelChange() {
     this.#showLimits();
-    announce(this.#hints.join(' '));
+    announce(this.#hints);
   }
 
   #showLimits() {
-    const tokens = this.#tokens;
-    for (const { row, attachment } of this.#items) {
-      if (attachment?.kind === 'document') row.showCost(this.#limits.cost(attachment.tokens, tokens));
-    }
-    const hint = this.#root.querySelector('.tray-hint');
-    const hadFocus = hint.contains(document.activeElement);
-    hint.hidden = !this.#hints.length;
-    if (hadFocus && hint.hidden) this.#focusText(); // its button has opened the list of models
-    hint.querySelector('span').textContent = this.#hints.join(' ');
-    hint.querySelector('button').hidden = !document.getElementById('model');
+    if (this.#limits.show(this.#root, this.#items)) this.#focusText(); // a button has opened the list of models
   }
 
   get #hints() {
-    if (!this.size) return [];
-    const hasPictures = this.#items.some(({ row }) => row.kind === 'picture');
-    return this.#limits.hints({ hasPictures, tokens: this.#tokens });
-  }
-
-  get #tokens() {
-    return promptTokens(this.#root, this.attachments);
+    return this.#limits.text(this.#root, this.#items);
   }
 }

@@ -1,11 +1,12 @@
-import { loadParts } from './attachment_parts.js';
+import { attachmentsOf, loadParts } from './attachment_parts.js';
 import { AttachmentTray } from './attachment_tray.js';
-import { attachmentsOf } from './sent_attachments.js';
+import { drafts } from './drafts.js';
+import { page } from './page.js';
 
 /** Add files to the question that is being written, or edited where the event was. */
 export async function addFiles(chat, files, target) {
   const edit = target?.closest?.('.edit');
-  if (!document.getElementById('files')) return chat.page.showNotice('no-files');
+  if (!document.getElementById('files')) return page.showNotice('no-files');
   try {
     (edit ? await editTray(chat, edit) : await composerTray(chat)).add(files);
   } catch (error) {
@@ -17,7 +18,6 @@ export async function addFiles(chat, files, target) {
 
 /** Keep files for which there is no tray yet: pasted ones are nowhere else. */
 function offerAgain(chat, source) {
-  const { page } = chat;
   const button = Object.assign(page.link('not-loaded', ''), { role: 'button' });
   button.addEventListener('click', (event) => {
     event.preventDefault();
@@ -29,14 +29,13 @@ function offerAgain(chat, source) {
 
 /** @returns {Promise<AttachmentTray>} the attachments of the message box */
 export async function composerTray(chat) {
-  const { composer, page } = chat;
-  const words = await loadParts(page);
+  const { composer } = chat;
+  const words = await loadParts();
   composer.attachments ??= new AttachmentTray({
-    page,
     words,
     before: document.querySelector('#composer .attach'),
     resized: () => chat.followEnd(),
-    changed: (attachments) => chat.saveAttachments(attachments),
+    changed: (attachments) => drafts.save(`attachments-${page.draft}`, attachments.length ? JSON.stringify(attachments) : ''),
   });
   return composer.attachments;
 }
@@ -48,8 +47,8 @@ export async function putBack(chat, attachments) {
 
 /** @returns {Promise<AttachmentTray>} the attachments of an edited question: at first those that it has */
 export async function editTray(chat, form, attachments = attachmentsOf(form.closest('article'))) {
-  const words = await loadParts(chat.page);
+  const words = await loadParts();
   const changed = () => form.dispatchEvent(new Event('input'));
-  form.attachments ??= new AttachmentTray({ page: chat.page, words, before: form.elements.content, changed }, attachments);
+  form.attachments ??= new AttachmentTray({ words, before: form.elements.content, changed }, attachments);
   return form.attachments;
 }

@@ -1,7 +1,8 @@
+import { fetchPart } from './api.js';
 import { copyText, showCopied } from './clipboard.js';
 import { fileNameOf } from './code_file_names.js';
 import { holdInPlace } from './older_messages.js';
-import { announce } from './page.js';
+import { announce, page } from './page.js';
 
 const DOWNLOAD_STARTED_MS = 60_000; // time after which the browser has read the file
 const YEAR_SECONDS = 31_536_000;
@@ -9,8 +10,8 @@ const BELOW_HEADER_PX = 10; // from the header of a block into its first visible
 
 /** Copy a code block. A failure is shown where it is in view, because the end of the reply may be far away. */
 export async function copyCode(chat, button) {
-  if (!(await copyText(textOf(button)))) return chat.page.showNotice('not-copied');
-  announce(chat.page.text('copied'));
+  if (!(await copyText(textOf(button)))) return page.showNotice('not-copied');
+  announce(page.text('copied'));
   showCopied(button);
 }
 
@@ -38,7 +39,7 @@ export function toggleWrap(chat, button) {
 }
 
 /** Change a block without moving this element on the screen; a reader at the end of a live reply stays there. */
-export function changeInPlace(chat, element, change) {
+function changeInPlace(chat, element, change) {
   if (chat.busy && chat.follower.following) {
     change();
     chat.followEnd();
@@ -65,4 +66,27 @@ function lineInView(button) {
   range.setStart(text, caret.offset);
   range.setEnd(text, caret.offset + 1);
   return range;
+}
+
+/** Show what a block of HTML or SVG looks like, in the place of its code, or the code again. */
+export async function togglePreview(chat, button) {
+  const figure = button.closest('figure');
+  const code = figure.querySelector('pre');
+  const shows = !code.hidden;
+  const preview = shows ? await fetchPreview(button) : null;
+  if (code.hidden === shows) return; // a second press while it was loading
+  changeInPlace(chat, button, () => {
+    if (shows) code.after(preview);
+    else figure.querySelector('.code-preview').remove();
+    code.hidden = shows;
+    button.ariaPressed = String(shows);
+  });
+}
+
+/** @returns {Promise<Element>} the frame, in which the server's policy runs no script and loads nothing */
+async function fetchPreview(button) {
+  const article = button.closest('article');
+  const number = Array.from(article.querySelectorAll('.previewable')).indexOf(button.closest('figure')) + 1;
+  const url = `${page.url('preview', article.dataset.message)}?block=${number}`;
+  return (await fetchPart(url)).querySelector('.code-preview');
 }

@@ -1,18 +1,17 @@
+import { drafts } from './drafts.js';
+
 /**
  * The key code of an Enter that ended an IME composition. In Safari it differs from another Enter in nothing
  * else: WebKit bug 165004.
  */
 const INPUT_METHOD_KEY_CODE = 229;
 const NEW_CONVERSATION = 'new'; // the conversation that has no address yet
-const NO_PARAMETERS = '{}';
 const SAVE_DELAY_MS = 250; // after the last input
 const LONG_TEXT = 20_000; // characters; for more, a browser that finds the direction itself is slow at each key
 const DOUBLE_TAP_MS = 350; // the second tap of a finger comes sooner; browsers do not count taps
 const DOUBLE_CLICK_MS = 1_000; // the slowest double click that systems can be set to
 
-/**
- * Return whether this keydown sends. Enter makes a new line on a touch keyboard, and for people who chose that.
- */
+/** Return whether this keydown sends. Enter makes a new line on a touch keyboard, and for people who chose that. */
 export function isSendKey(event, breaksLine = isTouch() || document.documentElement.dataset.enter === 'line') {
   if (event.key !== 'Enter' || event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE) return false;
   if (event.ctrlKey || event.metaKey) return true;
@@ -33,109 +32,12 @@ export function isIntendedPress({ pressedAt, clicks }, { shownAt, usedAt }) {
   return pressedAt >= shownAt && pressedAt - usedAt >= minGap;
 }
 
-/** Return a version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
-export function newUuid() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  // 0 is replaced by any hexadecimal digit, 8 by one of the variant's.
-  return '00000000-0000-4000-8000-000000000000'.replace(/[08]/g, (digit) => {
-    const [random] = crypto.getRandomValues(new Uint8Array(1));
-    return (digit === '8' ? 8 + (random & 3) : random & 15).toString(16);
-  });
-}
-
-/**
- * Stores text that the server has not accepted yet: drafts, and the client key of the
- * message that is being sent. They survive a reload, a crash and a new login, so that a repeated
- * send of the same message counts as the same send.
- */
-export class DraftStore {
-  static #closed = false;
-  #storage;
-  #user;
-
-  /** @param {Storage|null} storage  null: the browser offers no storage, and nothing is kept */
-  constructor(storage, user) {
-    this.#storage = storage;
-    this.#user = user;
-  }
-
-  static open(user) {
-    try {
-      return new DraftStore(localStorage, user);
-    } catch (error) {
-      console.warn('Drafts are not kept:', error);
-      return new DraftStore(null, user);
-    }
-  }
-
-  /** Store nothing more from this page: its person is no longer signed in. */
-  static close() {
-    DraftStore.#closed = true;
-  }
-
-  load(conversation) {
-    return this.#storage?.getItem(this.#storageKey('draft', conversation)) ?? '';
-  }
-
-  save(conversation, text) {
-    this.#write(this.#storageKey('draft', conversation), text);
-  }
-
-  /** Return the client key for exactly this message: the same key until it is cleared. */
-  keyFor(conversation, message) {
-    const name = this.#storageKey('sending', conversation);
-    const content = JSON.stringify(message);
-    const [storedContent, storedKey] = JSON.parse(this.#storage?.getItem(name) ?? '[]');
-    if (storedContent === content) return storedKey;
-    const key = newUuid();
-    this.#write(name, JSON.stringify([content, key]));
-    return key;
-  }
-
-  clearKey(conversation) {
-    this.#write(this.#storageKey('sending', conversation), '');
-  }
-
-  /** @returns {string[]} the names of the drafts that begin with `prefix` */
-  names(prefix) {
-    const mine = this.#storageKey('draft', '');
-    return this.#keysWith(mine + prefix).map((name) => name.slice(mine.length));
-  }
-
-  /** Remove everything of this person from the machine, on sign-out. */
-  clear() {
-    for (const kind of ['draft', 'sending']) {
-      for (const name of this.#keysWith(this.#storageKey(kind, ''))) this.#storage.removeItem(name);
-    }
-  }
-
-  #keysWith(prefix) {
-    return Object.keys(this.#storage ?? {}).filter((name) => name.startsWith(prefix));
-  }
-
-  #storageKey(kind, conversation) {
-    return `${kind}:${this.#user}:${conversation}`;
-  }
-
-  #write(name, value) {
-    if (DraftStore.#closed) return;
-    try {
-      if (value) this.#storage?.setItem(name, value);
-      else this.#storage?.removeItem(name);
-    } catch (error) {
-      // Full or forbidden storage loses the draft, never the message.
-      console.warn('The draft is not kept:', error);
-    }
-  }
-}
-
 /** The form at the foot of the page. The same button sends and stops, so that it keeps the focus. */
 export class Composer {
   attachments = null; // attachment_tray.js's tray, once a file was added
   #form;
   #box;
   #button;
-  #drafts;
   #conversation;
   #on;
   #unsent = ''; // text that left the box and is not accepted yet
@@ -145,14 +47,11 @@ export class Composer {
   #shownAt = 0; // the time since which the button shows its action
   #usedAt = -Infinity; // the time at which it last sent or stopped
 
-  /**
-   * @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on
-   */
-  constructor(form, drafts, conversation, on) {
+  /** @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on */
+  constructor(form, conversation, on) {
     this.#form = form;
     this.#box = form.elements.content;
     this.#button = form.querySelector('.send');
-    this.#drafts = drafts;
     this.#conversation = conversation;
     this.#on = on;
     form.noValidate = true;
@@ -160,7 +59,7 @@ export class Composer {
     this.#box.value ||= this.#savedText;
     const { system } = form.elements;
     if (system) system.value ||= drafts.load('system');
-    if (conversation === NEW_CONVERSATION && !form.elements.assistant) form.dataset.parameters = drafts.load('parameters') || NO_PARAMETERS;
+    if (conversation === NEW_CONVERSATION && !form.elements.assistant) form.dataset.parameters = drafts.load('parameters') || '{}';
     this.#listen();
     this.#fitHeight();
   }
@@ -170,10 +69,7 @@ export class Composer {
     return this.#form.elements.model?.value;
   }
 
-  /**
-   * The fields that accompany a question: the model, and in a new
-   * conversation the instructions and parameters.
-   */
+  /** The fields that accompany a question: the model, and in a new conversation the instructions and parameters. */
   get settings() {
     const { assistant, system, temporary } = this.#form.elements;
     const settings = { model: this.model, system: system?.value || undefined };
@@ -238,7 +134,7 @@ export class Composer {
 
   /** Bind later messages and drafts to the new conversation, which has an address now. */
   bindTo(conversation, action) {
-    for (const name of [this.#conversation, `attachments-${this.#conversation}`, 'system', 'parameters']) this.#drafts.save(name, '');
+    for (const name of [this.#conversation, `attachments-${this.#conversation}`, 'system', 'parameters']) drafts.save(name, '');
     this.#conversation = conversation;
     this.#form.action = action;
     this.#savedText = '';
@@ -248,10 +144,10 @@ export class Composer {
   #listen() {
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
-      if (!this.busy) this.#send();
+      if (!this.busy) this.send();
     });
     this.#form.querySelector('.queue-button').addEventListener('click', () => {
-      this.#send();
+      this.send();
       this.focus();
     });
     for (const type of ['pointerdown', 'keydown']) this.#button.addEventListener(type, (event) => this.#onPress(event));
@@ -299,14 +195,14 @@ export class Composer {
   #actionOf(event) {
     const { key, repeat } = event;
     const { value } = this.#box;
-    if (isSendKey(event)) return () => repeat || this.#send();
+    if (isSendKey(event)) return () => repeat || this.send();
     if (event.isComposing) return undefined;
     if (key === 'Escape' && this.busy) return repeat ? undefined : this.#on.stop;
     if (key === 'ArrowUp' && !value) return this.#on.editLast;
     return undefined;
   }
 
-  #send() {
+  send() {
     const text = this.#box.value;
     const hasAttachments = this.attachments?.size > 0;
     if (hasAttachments ? this.attachments.isReady() : text.trim()) this.#on.send(text);
@@ -318,36 +214,35 @@ export class Composer {
     this.#save();
   }
 
-  #unsentText() {
-    return joinTexts(this.#unsent, this.#box.value);
-  }
-
   #save() {
     clearTimeout(this.#timer);
-    const text = this.#unsentText();
+    const text = joinTexts(this.#unsent, this.#box.value);
     // Another tab may have a newer draft of this conversation, so only text typed in this tab is written.
     if (text === this.#savedText) return;
     this.#savedText = text;
-    this.#drafts.save(this.#conversation, text);
+    drafts.save(this.#conversation, text);
   }
 
   #fitHeight() {
-    const box = this.#box;
-    const isLong = box.value.length > LONG_TEXT;
-    const dir = isLong ? getComputedStyle(box).direction : 'auto';
-    if (box.dir !== dir) box.dir = dir;
-    if (!CSS.supports('field-sizing', 'content')) {
-      box.style.height = isLong ? '100vh' : 'auto';
-      if (!isLong) box.style.height = `${box.scrollHeight}px`;
-    }
+    fitHeight(this.#box);
     this.#on.resized();
   }
+}
+
+/** Let a box be as high as its text, in browsers that cannot themselves. */
+export function fitHeight(box) {
+  const isLong = box.value.length > LONG_TEXT;
+  const dir = isLong ? getComputedStyle(box).direction : 'auto';
+  if (box.dir !== dir) box.dir = dir;
+  if (CSS.supports('field-sizing', 'content')) return;
+  box.style.height = isLong ? '100vh' : 'auto';
+  if (!isLong) box.style.height = `${box.scrollHeight}px`;
 }
 
 function joinTexts(...texts) {
   return texts.filter(Boolean).join('\n\n');
 }
 
-function isTouch() {
+export function isTouch() {
   return matchMedia('(pointer: coarse)').matches;
 }

@@ -1,4 +1,6 @@
-import { cloneTemplate } from './page.js';
+import { cloneTemplate, page } from './page.js';
+
+const MAX_TITLE_LENGTH = 80; // characters
 
 // A conversation in the sidebar's list: <li data-state><a>title<span class="hidden">text of the
 // mark</span></a><button>
@@ -9,21 +11,20 @@ export function itemTitle(item) {
   return text?.nodeType === Node.TEXT_NODE ? text.data : '';
 }
 
-export function setTitle(page, item, title) {
+export function setTitle(item, title) {
   const link = item.querySelector('a');
   link.replaceChildren(title, ...link.querySelectorAll('.hidden'));
-  addMenuButton(page, item);
+  addMenuButton(item);
 }
 
-/** Give a title that is cut off a tooltip. Its width is measured only when the pointer reaches it. */
-export function showWholeTitle(link) {
-  if (!link.matches('li > a')) return;
-  if (link.scrollWidth > link.clientWidth) link.title = itemTitle(link.parentElement);
-  else link.removeAttribute('title');
+/** Give a text that is cut off a tooltip. Its width is measured only when the pointer reaches it. */
+export function showWhole(element, text) {
+  if (element.scrollWidth > element.clientWidth) element.title = text;
+  else element.removeAttribute('title');
 }
 
 /** @param {''|'replying'|'unseen'} state  shown as a dot, and as a text for screen readers */
-export function setState(page, item, state) {
+export function setState(item, state) {
   if ((item.dataset.state ?? '') === state) return;
   const link = item.querySelector('a');
   link.querySelector('.hidden')?.remove();
@@ -40,7 +41,7 @@ function hiddenText(sentence) {
 }
 
 /** Add what the server's list lacks: the button that opens the options of a conversation. */
-export function addMenuButton(page, item) {
+export function addMenuButton(item) {
   if (!item.querySelector('.options-button')) item.append(cloneTemplate('options-template'));
   item.querySelector('.options-button').ariaLabel = page.text('options', { title: itemTitle(item) });
 }
@@ -72,8 +73,18 @@ export function hrefOf(item) {
 }
 
 /** Update an item from the server's list. The open conversation shows no mark. */
-export function updateItem(page, item, fresh) {
+export function updateItem(item, fresh) {
   const current = item.querySelector('[aria-current]') !== null;
-  if (itemTitle(item) !== itemTitle(fresh)) setTitle(page, item, itemTitle(fresh));
-  setState(page, item, current ? '' : (fresh.dataset.state ?? ''));
+  if (itemTitle(item) !== itemTitle(fresh)) setTitle(item, itemTitle(fresh));
+  setState(item, current ? '' : (fresh.dataset.state ?? ''));
+}
+
+/** Return the title that the server gives a new conversation: the question's first line, cut at a word. */
+export function titleFromQuestion(question) {
+  const lines = question.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
+  const letters = Array.from(lines.find(Boolean) ?? '');
+  if (letters.length <= MAX_TITLE_LENGTH) return letters.join('');
+  const head = letters.slice(0, MAX_TITLE_LENGTH - 1);
+  const lastSpace = head.lastIndexOf(' ');
+  return `${head.slice(0, lastSpace >= 20 ? lastSpace : undefined).join('')}…`;
 }

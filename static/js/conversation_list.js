@@ -1,27 +1,21 @@
-import { addMenuButton, hrefOf, isPinned, setState, setTitle, showWholeTitle, updateItem } from './conversation_item.js';
-import { cloneTemplate } from './page.js';
+import { addMenuButton, hrefOf, isPinned, itemTitle, setState, setTitle, showWhole, updateItem } from './conversation_item.js';
+import { cloneTemplate, page } from './page.js';
 
 /** The conversations of the sidebar, in the server's order and groups. */
 export class ConversationList {
   root = document.getElementById('conversations');
-  #page;
 
-  /** @param {import('./page.js').Page} page */
-  constructor(page) {
-    this.#page = page;
-    for (const item of this.root.querySelectorAll('li')) addMenuButton(page, item);
-    this.root.addEventListener('pointerover', ({ target }) => showWholeTitle(target));
+  /** @param {() => Promise<void>} refresh  fetches the list again */
+  constructor(refresh) {
+    this.refresh = refresh;
+    for (const item of this.root.querySelectorAll('li')) addMenuButton(item);
+    this.root.addEventListener('pointerover', ({ target }) => target.matches('li > a') && showWhole(target, itemTitle(target.parentElement)));
   }
 
   /** @returns {HTMLElement|null} */
   find(conversation) {
-    const address = this.#page.url('conversation', conversation);
+    const address = page.url('conversation', conversation);
     return this.root.querySelector(`a[href="${address}"]`)?.closest('li') ?? null;
-  }
-
-  /** Notify the other tabs of a change of the list. */
-  notifyTabs() {
-    document.dispatchEvent(new Event('listchange')); // sync.js sends it
   }
 
   get hasReplying() {
@@ -38,8 +32,8 @@ export class ConversationList {
 
   #createItem(conversation, title) {
     const item = cloneTemplate('conversation-template');
-    item.querySelector('a').href = this.#page.url('conversation', conversation);
-    setTitle(this.#page, item, title);
+    item.querySelector('a').href = page.url('conversation', conversation);
+    setTitle(item, title);
     return item;
   }
 
@@ -59,7 +53,7 @@ export class ConversationList {
     const item = this.find(conversation);
     if (!item) return;
     item.querySelector('a').ariaCurrent = 'page';
-    setState(this.#page, item, '');
+    setState(item, '');
   }
 
   /**
@@ -78,7 +72,7 @@ export class ConversationList {
 
   #updateItems(fresh) {
     const known = byHref(this.root);
-    for (const [href, item] of byHref(fresh)) updateItem(this.#page, known.get(href), item);
+    for (const [href, item] of byHref(fresh)) updateItem(known.get(href), item);
   }
 
   #rebuild(fresh, more) {
@@ -91,12 +85,12 @@ export class ConversationList {
     const top = this.root.scrollTop;
     this.root.replaceChildren(fresh);
     this.root.scrollTop = top;
-    this.setCurrent(this.#page.conversation);
+    this.setCurrent(page.conversation);
   }
 
   #reuse(known, fresh) {
-    if (!known) return addMenuButton(this.#page, fresh);
-    updateItem(this.#page, known, fresh);
+    if (!known) return addMenuButton(fresh);
+    updateItem(known, fresh);
     fresh.replaceWith(known);
   }
 
@@ -131,7 +125,7 @@ export class ConversationList {
       const listed = open && hrefOf(open) === href ? open : item;
       if (known.has(href)) continue;
       if (listed === open) item.replaceWith(open);
-      else addMenuButton(this.#page, item);
+      else addMenuButton(item);
       placeInGroup(this.root, listed);
     }
     if (open && !open.isConnected) this.root.append(apart);

@@ -1,17 +1,11 @@
+import { tellTabs } from './tabs.js';
 import { Toast } from './toast.js';
 
 /** Selection of several conversations: Shift selects a range, Ctrl+A all, Escape none; Space is the browser's own. */
 const form = document.getElementById('select');
 if (form) start(form);
-if (document.querySelector('#toast, .saved')) notifyTabs();
+if (document.querySelector('#toast, .saved')) tellTabs(''); // of the change that led to this page
 if (document.getElementById('toast')) startToast();
-
-/** Notify open chats of the change that led to this page. */
-function notifyTabs() {
-  const channel = new BroadcastChannel('chat'); // as in sync.js
-  channel.postMessage('');
-  channel.close();
-}
 
 /** Show the toast for a time. Back may bring this page again as it was, when its undo may have been used. */
 function startToast() {

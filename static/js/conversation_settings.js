@@ -1,7 +1,6 @@
-import { fetchHtml, saveChange } from './api.js';
-import { DraftStore } from './composer.js';
-import { showContext } from './context_gauge.js';
-import { parseTrustedHtml } from './page.js';
+import { fetchPart, fetchText, saveChange } from './api.js';
+import { drafts } from './drafts.js';
+import { page } from './page.js';
 import { addControls, showNumber, valueFor, valueOf } from './parameter_controls.js';
 
 const dialog = document.getElementById('settings');
@@ -10,7 +9,6 @@ const composer = document.getElementById('composer');
 const form = document.getElementById('instruct');
 const [count, error] = ['count', 'error'].map((name) => dialog.querySelector(`[data-part=${name}]`));
 const MAX_LENGTH = box.maxLength;
-let page;
 let stored = box.value;
 let resetsAll = false; // also reset the parameters that only other models know
 
@@ -22,15 +20,14 @@ form.addEventListener('submit', onSubmit);
 form.noValidate = true; // a browser cannot focus an invalid field in a closed <details>
 
 /** Open the settings of this conversation. A new one sends them with its first question. */
-export async function openSettings(itsPage) {
-  page = itsPage;
+export async function openSettings() {
   stored = box.value;
   error.textContent = '';
   showCount();
   dialog.showModal();
   box.focus();
   resetsAll = false;
-  showContext(page);
+  showContext();
   await showParameters();
 }
 
@@ -40,6 +37,24 @@ function showCount() {
 
 function restore() {
   box.value = stored;
+}
+
+/** Show how much of the model's context window the conversation fills. If the request fails, show nothing. */
+async function showContext() {
+  const gauge = document.getElementById('context');
+  gauge.hidden = true;
+  if (!page.conversation) return;
+  const model = document.getElementById('model')?.value;
+  const query = model ? `?${new URLSearchParams({ model })}` : '';
+  const answer = await fetchText(page.url('context', page.conversation) + query).catch(() => '');
+  if (!answer) return;
+  const { tokens, window: size, text } = JSON.parse(answer);
+  const meter = gauge.querySelector('meter');
+  meter.max = size;
+  meter.high = size * meter.dataset.high;
+  meter.value = tokens;
+  gauge.querySelector('[data-part=context-text]').textContent = text;
+  gauge.hidden = false;
 }
 
 // The parameters
@@ -65,9 +80,9 @@ async function showParameters() {
   const model = document.getElementById('model')?.value;
   if (model && model !== group().dataset.model) {
     const query = new URLSearchParams({ model, ...(!page.conversation && { new: '' }) });
-    const html = await fetchHtml(`${page.url('parameters')}?${query}`).catch(() => '');
-    if (!html) return (error.textContent = page.text('not-loaded'));
-    group().replaceWith(parseTrustedHtml(html));
+    const part = await fetchPart(`${page.url('parameters')}?${query}`).catch(() => null);
+    if (!part) return (error.textContent = page.text('not-loaded'));
+    group().replaceWith(part);
   }
   addControls(group());
   const values = chosen();
@@ -149,7 +164,7 @@ async function save() {
   if (page.conversation) {
     const wanted = { ...(system !== stored && { system }), ...(Object.keys(parameters).length && { parameters }) };
     if (Object.keys(wanted).length) {
-      error.textContent = await saveChange(page, page.url('settings', page.conversation), wanted);
+      error.textContent = await saveChange(page.url('settings', page.conversation), wanted);
       if (error.textContent) return;
     }
   } else storeForNewChat(system, remaining);
@@ -162,7 +177,6 @@ async function save() {
 
 /** Keep the settings of a new chat over a reload, like the question they wait for: see composer.js. */
 function storeForNewChat(system, parameters) {
-  const drafts = DraftStore.open(page.user);
   drafts.save('system', system);
   // The parameters of an assistant are not the draft's of every new chat.
   if (!composer.elements.assistant) drafts.save('parameters', Object.keys(parameters).length ? JSON.stringify(parameters) : '');

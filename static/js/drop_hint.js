@@ -10,9 +10,9 @@ let shown = null; // the hint of the drag that goes on
  * Show where files that are dragged over the page can be dropped: an edited question, or else the message box. To be
  * called again and again while they are dragged.
  */
-export function showDropHint(page, target) {
+export function showDropHint(target) {
   if (!document.getElementById('files')) return; // the site takes none
-  shown ??= new DropHint(page);
+  shown ??= new DropHint();
   shown.over(target);
 }
 
@@ -22,13 +22,13 @@ class DropHint {
   #timer = 0;
   #listeners = new AbortController();
 
-  constructor(page) {
+  constructor() {
     const { signal } = this.#listeners;
     const end = () => this.#end();
     document.addEventListener('dragleave', ({ relatedTarget }) => relatedTarget || this.#endAfter(LEAVE_MS), { signal });
     for (const type of ['drop', 'dragend']) document.addEventListener(type, end, { signal });
     document.addEventListener('keydown', ({ key }) => key === 'Escape' && end(), { signal });
-    peekParts(page).then(() => this.#show(), end);
+    peekParts().then(() => this.#show(), end);
   }
 
   over(target) {

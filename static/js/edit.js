@@ -1,11 +1,12 @@
-import { isSendKey } from './composer.js';
+import { showError } from './api.js';
+import { fitHeight, isSendKey, isTouch } from './composer.js';
+import { drafts } from './drafts.js';
 import { EditDrafts } from './edit_drafts.js';
 import { mayMoveFocus, returnFocus } from './focus.js';
-import { showError } from './message_errors.js';
-import { cloneTemplate } from './page.js';
+import { cloneTemplate, page } from './page.js';
 import { replaceFrom } from './versions.js';
 
-let edits;
+const edits = new EditDrafts(drafts);
 addEventListener('pagehide', () => document.querySelectorAll('.edit').forEach((form) => saveDraft(form, true)));
 
 /** Turn a question into a box to edit it. Its text survives a reload, until it is sent or cancelled. */
@@ -19,7 +20,6 @@ export function openEdit(chat, button) {
 
 /** Reopen the edits that were in progress in this tab. The edit that had the focus gets it again. */
 export function reopenEdits(chat) {
-  edits ??= new EditDrafts(chat.page.user);
   for (const message of edits.messages) {
     const article = chat.thread.querySelector(`#m-${message}`);
     if (!article || article.querySelector('.edit')) continue;
@@ -28,13 +28,12 @@ export function reopenEdits(chat) {
     if (!held) continue;
     box.setSelectionRange(start, end);
     box.scrollIntoView({ block: 'nearest' });
-    if (!matchMedia('(pointer: coarse)').matches) returnFocus(box);
+    if (!isTouch()) returnFocus(box);
   }
 }
 
 /** @returns {HTMLTextAreaElement} with the text of the edit in this or another tab, if there is one */
 function createForm(chat, article) {
-  edits ??= new EditDrafts(chat.page.user);
   const form = cloneTemplate('edit-template');
   const box = form.elements.content;
   const found = edits.find(article.dataset.message);
@@ -78,8 +77,8 @@ export async function submitEdit(chat, form) {
   const tray = form.attachments;
   if (chat.loading || (tray && !tray.isReady())) return undefined;
   if (!box.value.trim() && !tray?.size) return box.focus();
-  if (chat.busy) return showError(article, chat.page.text('wait'), 'busy');
-  const url = chat.page.url('edit', article.dataset.message);
+  if (chat.busy) return showError(article, page.text('wait'), 'busy');
+  const url = page.url('edit', article.dataset.message);
   const content = box.value;
   const body = { content, model: chat.composer.model };
   const accepted = await replaceFrom(chat, article, { url, body, question: content, attachments: tray?.attachments });
@@ -101,10 +100,4 @@ function onKeydown(event, form) {
   else if (!isSendKey(event)) return;
   else if (!event.repeat) form.requestSubmit();
   event.preventDefault();
-}
-
-function fitHeight(box) {
-  if (CSS.supports('field-sizing', 'content')) return;
-  box.style.blockSize = 'auto';
-  box.style.blockSize = `${box.scrollHeight}px`;
 }

@@ -1,4 +1,4 @@
-import { DraftStore, newUuid } from './composer.js';
+import { newUuid } from './drafts.js';
 
 const PREFIX = 'edit-';
 const ID_LENGTH = 36; // characters of a UUID
@@ -9,8 +9,9 @@ export class EditDrafts {
   #drafts;
   #tab = (sessionStorage.tab ??= newUuid());
 
-  constructor(user) {
-    this.#drafts = DraftStore.open(user);
+  /** @param {import('./drafts.js').DraftStore} drafts */
+  constructor(drafts) {
+    this.#drafts = drafts;
   }
 
   /** @returns {string[]} the ids of the messages that this tab was editing */

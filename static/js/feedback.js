@@ -1,10 +1,8 @@
 import { postAction } from './api.js';
 import { mayMoveFocus } from './focus.js';
-import { announce, cloneTemplate } from './page.js';
+import { announce, cloneTemplate, page } from './page.js';
 
-/**
- * Set or remove a thumb, as the button's value says. It is shown at once, and undone if the request fails.
- */
+/** Set or remove a thumb, as the button's value says. It is shown at once, and undone if the request fails. */
 export async function rate(chat, button) {
   const article = button.closest('article');
   const previous = article.querySelector('[data-thumb][aria-pressed=true]')?.dataset.thumb ?? 'none';
@@ -14,7 +12,7 @@ export async function rate(chat, button) {
   if (!result) return show(article, previous);
   article.querySelector('.feedback-reason')?.remove();
   if (thumb !== 'none') showReasonForm(article, thumb);
-  announce(chat.page.text(thumb === 'none' ? 'taken-back' : 'thanks'));
+  announce(page.text(thumb === 'none' ? 'taken-back' : 'thanks'));
 }
 
 /** Send the reason for a thumb. It is optional. */
@@ -25,7 +23,7 @@ export async function sendReason(chat, form) {
   if (!result) return;
   const button = dismiss(chat, form);
   if (result.reason) button.title = `${button.ariaLabel}: ${result.reason}`;
-  announce(chat.page.text('thanks'));
+  announce(page.text('thanks'));
 }
 
 export function dismiss(chat, element) {
@@ -39,7 +37,7 @@ export function dismiss(chat, element) {
 }
 
 function send(chat, article, body) {
-  return postAction(chat, article, chat.page.url('feedback', article.dataset.message), body);
+  return postAction(article, page.url('feedback', article.dataset.message), body);
 }
 
 function show(article, thumb) {

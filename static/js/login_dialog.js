@@ -1,29 +1,27 @@
-import { cloneTemplate } from './page.js';
-import { hasSignedOut, leaveIfSignedOut } from './session_end.js';
+import { cloneTemplate, page } from './page.js';
+import { hasSignedOut, leaveIfSignedOut } from './tabs.js';
 
-const JSON_OPTIONS = { headers: { Accept: 'application/json' }, credentials: 'same-origin' };
+const JSON_OPTIONS = { headers: { Accept: 'application/json' } };
 let open = null; // the result of the open dialog, shared by all callers
 
 /**
  * Let the person whose session ended log in again, without leaving the page. Until then the page is hidden, since
  * somebody else may sit in front of it; who does not log in leaves it.
- * @param {import('./page.js').Page} page
  * @returns {Promise<boolean>} true if they did; then every form of the page has a valid CSRF token again
  */
-export function login(page) {
-  open ??= showDialog(page).finally(() => (open = null));
+export function login() {
+  open ??= showDialog().finally(() => (open = null));
   return open;
 }
 
-async function showDialog(page) {
+async function showDialog() {
   const back = document.activeElement;
-  if (await checkSession(page)) return true;
-  const signOut = { user: page.user, login: page.url('login') };
-  if (hasSignedOut() && (await leaveIfSignedOut(signOut))) return new Promise(() => {});
+  if (await checkSession()) return true;
+  if (hasSignedOut() && (await leaveIfSignedOut())) return new Promise(() => {});
   const dialog = cloneTemplate('sign-in-template');
   document.body.append(dialog);
   dialog.showModal();
-  if (!(await waitForLogin(page, dialog))) return leave(page);
+  if (!(await waitForLogin(dialog))) return leave();
   dialog.remove();
   const box = document.getElementById('content');
   (back?.isConnected && back !== document.body ? back : box).focus({ preventScroll: true });
@@ -31,22 +29,22 @@ async function showDialog(page) {
 }
 
 /** Show the login page, which leads back. What was typed is kept as a draft. */
-function leave(page) {
+function leave() {
   document.body.replaceChildren();
   location.replace(`${page.url('login')}?next=${encodeURIComponent(location.pathname)}`);
   return new Promise(() => {});
 }
 
-function waitForLogin(page, dialog) {
+function waitForLogin(dialog) {
   const check = async () => {
     // The person may have logged in in another tab meanwhile.
-    if (!document.hidden && (await checkSession(page))) dialog.close('in');
+    if (!document.hidden && (await checkSession())) dialog.close('in');
   };
   document.addEventListener('visibilitychange', check);
   dialog.querySelector('[value=cancel]').addEventListener('click', () => dialog.close());
   dialog.querySelector('form').addEventListener('submit', (event) => {
     event.preventDefault();
-    attempt(page, dialog);
+    attempt(dialog);
   });
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
@@ -56,12 +54,12 @@ function waitForLogin(page, dialog) {
   });
 }
 
-async function attempt(page, dialog) {
+async function attempt(dialog) {
   const [form, button, error] = ['form', '.strong', '.error'].map((part) => dialog.querySelector(part));
   if (button.ariaDisabled) return;
   button.ariaDisabled = 'true';
   error.textContent = '';
-  const message = await submitLogin(page, new URLSearchParams(new FormData(form)));
+  const message = await submitLogin(new URLSearchParams(new FormData(form)));
   button.ariaDisabled = null;
   if (!message) return dialog.close('in');
   error.textContent = message;
@@ -70,33 +68,33 @@ async function attempt(page, dialog) {
 }
 
 /** @returns {Promise<string>} '' or the error message for the person */
-async function submitLogin(page, fields) {
+async function submitLogin(fields) {
   try {
     // Get the current token first: a login or logout in another tab has made this page's invalid.
-    if (await checkSession(page)) return '';
+    if (await checkSession()) return '';
     fields.set('csrfmiddlewaretoken', page.token);
     const response = await fetch(page.url('login'), { method: 'POST', body: fields, ...JSON_OPTIONS });
     const result = await response.json();
     if (!response.ok) return result.error.message;
-    return (await adoptSession(page, result)) ? '' : page.text('no-answer');
+    return (await adoptSession(result)) ? '' : page.text('no-answer');
   } catch {
     return page.text('no-answer');
   }
 }
 
-async function checkSession(page) {
+async function checkSession() {
   const response = await fetch(page.url('login'), JSON_OPTIONS).catch(() => null);
-  return response?.ok ? adoptSession(page, await response.json()) : false;
+  return response?.ok ? adoptSession(await response.json()) : false;
 }
 
 /**
  * Take over the session's token. The page belongs to one person: if another one is logged in
  * now, it is reloaded and does nothing more.
  */
-async function adoptSession(page, { user, csrf }) {
+async function adoptSession({ user, csrf }) {
   page.token = csrf;
   if (user === null) return false;
-  if (String(user) === page.user) return true;
+  if (String(user) === document.getElementById('chat').dataset.user) return true;
   location.reload();
   return new Promise(() => {});
 }

@@ -1,30 +1,24 @@
-import { fetchHtml } from './api.js';
+import { fetchThread } from './api.js';
 import { updateTimes } from './message_times.js';
-import { addCodeActions, parseTrustedHtml } from './page.js';
+import { addCodeActions, page } from './page.js';
 
 /**
  * Update the messages of this conversation to the server's state, from one of them on. Equal messages stay as
  * they are, which keeps the place in the page, the selection and the focus.
- * @param {object} chat  chat.js's controller
  * @param {string} since  the id of the first message to update; '': the newest page of messages
  * @returns {Promise<string|null>} the version that is shown now; '' if it could not be fetched; null if a
  *   message that would be removed is in use
  */
 export async function updateThread(chat, since) {
-  const found = await fetchThread(chat, since);
+  const address = page.url('conversation', page.conversation);
+  const found = await fetchThread(since ? `${address}?since=${since}` : address).catch(() => null);
   if (!found || chat.busy) return '';
   addCodeActions(found);
   if (!mergeThread(chat, found)) return null;
-  updateTimes(chat.thread, chat.page);
+  updateTimes(chat.thread);
   chat.setUpArticles();
   chat.followEnd();
   return found.dataset.version;
-}
-
-async function fetchThread(chat, since) {
-  const address = chat.page.url('conversation', chat.page.conversation);
-  const html = await fetchHtml(since ? `${address}?since=${since}` : address).catch(() => '');
-  return parseTrustedHtml(html).querySelector('#thread');
 }
 
 /** @returns {boolean} false if a message that would be removed is in use */

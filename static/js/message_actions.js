@@ -1,9 +1,9 @@
-import { fetchText, postAction } from './api.js';
+import { clearError, fetchText, fetchThread, postAction, showError } from './api.js';
 import { copyText, showCopied } from './clipboard.js';
 import { returnFocus } from './focus.js';
-import { clearError, showError } from './message_errors.js';
-import { announce } from './page.js';
-import { fetchThread, regenerate } from './versions.js';
+import { announce, page } from './page.js';
+import { replaceThread } from './older_messages.js';
+import { regenerate } from './versions.js';
 
 /** The handler of each button in the thread, by its `data-action`. */
 const ACTIONS = {
@@ -11,7 +11,7 @@ const ACTIONS = {
   select,
   suggest: async (chat, button) => chat.composer.suggest(button.dataset.text),
   ask,
-  'use-model': (...args) => import('./start_page.js').then(({ useModel }) => useModel(...args)),
+  'use-model': (...args) => import('./model_picker.js').then(({ chooseRecent }) => chooseRecent(...args)),
   regenerate,
   continue: continueReply,
   'retry-with': (...args) => import('./outcome.js').then(({ retryWith }) => retryWith(...args)),
@@ -26,29 +26,28 @@ const ACTIONS = {
   'copy-request': (...args) => import('./outcome.js').then(({ copyRequest }) => copyRequest(...args)),
   'copy-code': (...args) => import('./code_actions.js').then(({ copyCode }) => copyCode(...args)),
   'download-code': (...args) => import('./code_actions.js').then(({ downloadCode }) => downloadCode(...args)),
-  'preview-code': (...args) => import('./code_preview.js').then(({ togglePreview }) => togglePreview(...args)),
+  'preview-code': (...args) => import('./code_actions.js').then(({ togglePreview }) => togglePreview(...args)),
   'wrap-code': (...args) => import('./code_actions.js').then(({ toggleWrap }) => toggleWrap(...args)),
-  more: (...args) => import('./message_menu.js').then(({ openMessageMenu }) => openMessageMenu(...args)),
+  more: (...args) => import('./popup_menu.js').then(({ openMessageMenu }) => openMessageMenu(...args)),
   picture: (...args) => import('./picture_dialog.js').then(({ openPicture }) => openPicture(...args)),
   models: (...args) => import('./model_picker.js').then(({ openRegeneratePicker }) => openRegeneratePicker(...args)),
 };
 
 /**
  * Run the handler of a button or form in the thread.
- * @param {object} chat  chat.js's controller
  * @param {HTMLElement} element  the button that was pressed, or the form that was submitted
  */
 export async function dispatch(chat, element) {
   const article = element.closest('article');
   clearError(article);
   const requestsReply = 'turn' in element.dataset;
-  if (requestsReply && chat.busy) return showError(article, chat.page.text('wait'), 'busy');
+  if (requestsReply && chat.busy) return showError(article, page.text('wait'), 'busy');
   if (!requestsReply && element.ariaDisabled === 'true') return;
   try {
     await ACTIONS[element.dataset.action](chat, element);
   } catch (error) {
     console.warn(error);
-    showError(article, chat.page.text('not-done'));
+    showError(article, page.text('not-done'));
   }
 }
 
@@ -63,18 +62,18 @@ async function ask(chat, form) {
 /** Copy a message: the Markdown of a reply, which only the server has, or a question as it was typed. */
 async function copy(chat, button) {
   const article = button.closest('article');
-  const source = chat.page.url('source', article.dataset.message);
-  if (!(await copyText(fetchText(source)))) return showError(article, chat.page.text('not-copied'));
-  announce(chat.page.text('copied'));
+  const source = page.url('source', article.dataset.message);
+  if (!(await copyText(fetchText(source)))) return showError(article, page.text('not-copied'));
+  announce(page.text('copied'));
   showCopied(button);
 }
 
 /** Show another version of a message. The focus stays on the side of the version buttons that was pressed. */
 async function select(chat, button) {
   const { target, side } = button.dataset;
-  const accepted = await postAction(chat, button.closest('article'), chat.page.url('select', target));
+  const accepted = await postAction(button.closest('article'), page.url('select', target));
   if (!accepted) return;
-  const article = await chat.replaceThread(await fetchThread(chat), target);
+  const article = replaceThread(chat, await fetchThread(), target);
   const versions = article?.querySelector('.versions');
   versions?.querySelector(`[data-side=${side}]`).focus({ preventScroll: true });
   announce(versions?.ariaLabel ?? '');
@@ -83,7 +82,7 @@ async function select(chat, button) {
 /** Continue the same reply, with the model that began it. */
 async function continueReply(chat, button) {
   const reply = button.closest('article');
-  const url = chat.page.url('continue', reply.dataset.message);
+  const url = page.url('continue', reply.dataset.message);
   const request = chat.requestReply({ url, body: { model: undefined }, reply });
   chat.composer.focus();
   if (!(await request)) returnFocus(button);

@@ -1,4 +1,5 @@
-import { announce } from './page.js';
+import { drafts } from './drafts.js';
+import { announce, page } from './page.js';
 import { QueueList } from './queue_list.js';
 import { QueueStore } from './queue_store.js';
 
@@ -43,17 +44,21 @@ export class MessageQueue {
   #list;
   #sending = ''; // the key of the message that this page is sending
   #stopRequested = false;
+  #actions = {
+    send: () => this.#release(),
+    edit: (key) => this.#edit(key),
+    'take-back': (key) => this.#takeBack(key),
+    draft: (key, text) => this.#store.setDraft(key, text),
+    save: (key, text) => this.#endEdit(key, text),
+    cancel: (key) => this.#endEdit(key, this.#store.find(key).text),
+  };
 
-  /**
-   * @param {object} chat  chat.js's controller
-   * @param {import('./sync.js').Sync} sync
-   * @param {import('./composer.js').DraftStore} drafts
-   */
-  constructor(chat, sync, drafts) {
+  /** @param {import('./sync.js').Sync} sync */
+  constructor(chat, sync) {
     this.#chat = chat;
     this.#sync = sync;
-    this.#store = new QueueStore(drafts, chat.page.conversation);
-    this.#list = new QueueList(this.#handlers());
+    this.#store = new QueueStore(drafts, page.conversation);
+    this.#list = new QueueList((action, ...args) => this.#actions[action](...args));
     addEventListener('storage', () => this.#reread());
     addEventListener('pageshow', ({ persisted }) => persisted && this.#reread());
     document.addEventListener('visibilitychange', () => this.#sendNext());
@@ -66,7 +71,7 @@ export class MessageQueue {
     return this.#items.length > 0 && !this.#store.held;
   }
 
-  /** @param {object[]} [attachments]  see sent_attachments.js */
+  /** @param {object[]} [attachments]  see attachment_parts.js */
   add(text, attachments) {
     this.#store.add(text, this.#chat.composer.model, attachments?.length ? attachments : undefined);
     this.#render();
@@ -83,7 +88,7 @@ export class MessageQueue {
 
   /** Move the messages to the conversation that has just been created. */
   bind() {
-    this.#store.moveTo(this.#chat.page.conversation);
+    this.#store.moveTo(page.conversation);
   }
 
   /** Hold the messages that were written before this stop. */
@@ -104,19 +109,6 @@ export class MessageQueue {
     else if (action === 'retry') setTimeout(() => this.#sendNext(), RETRY_MS);
     else if (this.#items.length) this.#hold();
     this.#render();
-  }
-
-  #handlers() {
-    return {
-      release: () => this.#release(),
-      edit: (key) => this.#edit(key),
-      takeBack: (key) => this.#takeBack(key),
-      draft: (key, text) => this.#store.setDraft(key, text),
-      save: (key, text) => this.#endEdit(key, text),
-      cancel: (key) => this.#endEdit(key, this.#store.find(key).text),
-      focusLost: () => this.#chat.composer.focus(),
-      resized: () => this.#chat.followEnd(),
-    };
   }
 
   get #items() {
@@ -169,7 +161,7 @@ export class MessageQueue {
   #release() {
     this.#store.held = false;
     this.#render();
-    this.#chat.page.showNotice('');
+    page.showNotice('');
     this.#sendNext();
   }
 
@@ -201,6 +193,7 @@ export class MessageQueue {
   }
 
   #render() {
-    this.#list.render(this.#items, this.#store.held);
+    if (this.#list.render(this.#items, this.#store.held)) this.#chat.composer.focus();
+    this.#chat.followEnd();
   }
 }

@@ -1,18 +1,19 @@
+import { page } from './page.js';
+
 const DAY_MS = 86_400_000;
 
 /**
  * Show when the messages were written, and name the days between them. The server does the same on its page;
  * here it is done again for what was added since.
  * @param {HTMLElement} thread  `data-time-zone`: the reader's; none: the browser's
- * @param {import('./page.js').Page} page
  */
-export function updateTimes(thread, page) {
+export function updateTimes(thread) {
   const clock = new Clock(document.documentElement.lang, thread.dataset.timeZone || undefined);
   const shown = new Set();
   let last = clock.today;
   for (const article of thread.querySelectorAll('.message')) {
     const day = showTime(article, clock);
-    if (day !== last) shown.add(nameDay(article, nameOf(day, clock, page)));
+    if (day !== last) shown.add(nameDay(article, nameOf(day, clock)));
     last = day;
   }
   for (const name of thread.querySelectorAll('.day')) if (!shown.has(name)) name.remove();
@@ -40,7 +41,7 @@ function nameDay(article, name) {
   return line;
 }
 
-function nameOf(day, clock, page) {
+function nameOf(day, clock) {
   const relative = clock.relativeName(day);
   return relative ? page.text(relative) : clock.date(day);
 }

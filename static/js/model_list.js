@@ -1,21 +1,21 @@
 import { saveChange } from './api.js';
-import { nextIndex } from './menu_keys.js';
+import { isTouch } from './composer.js';
+import { showWhole } from './conversation_item.js';
+import { nextIndex } from './popup_menu.js';
 
 /** The rows of the model picker: favourites and recent models first, the others by maker. */
 export class ModelList {
-  #page;
   #dialog;
   #places = new Map(); // each row's group of its maker
   #favourites;
   #only = null; // the models of this opening, null for all
 
   /** @param {HTMLDialogElement} dialog  with the server's HTML in it */
-  constructor(page, dialog) {
-    this.#page = page;
+  constructor(dialog) {
     this.#dialog = dialog;
     this.#favourites = new Set(this.#dataset.favourites.split(' '));
     for (const row of dialog.querySelectorAll('.model-row')) this.#places.set(row, row.parentElement);
-    dialog.addEventListener('pointerover', ({ target }) => target.matches('.label, .model-purpose') && explainCut(target));
+    dialog.addEventListener('pointerover', ({ target }) => target.matches('.label, .model-purpose') && showWhole(target, target.textContent));
     dialog.addEventListener('focusin', ({ target }) => target.type === 'radio' && this.#admitStar(target));
   }
 
@@ -34,7 +34,7 @@ export class ModelList {
     for (const row of this.#rows()) mark(row, radioOf(row).value === current);
     const radio = this.first;
     radio?.closest('.model-row').scrollIntoView({ block: 'center' });
-    if (search && !matchMedia('(pointer: coarse)').matches) search.focus();
+    if (search && !isTouch()) search.focus();
     else radio?.focus({ preventScroll: true });
   }
 
@@ -75,7 +75,7 @@ export class ModelList {
     const model = radioOf(star.closest('.model-row')).value;
     const favourite = star.ariaPressed !== 'true';
     this.#setFavourite(star, model, favourite);
-    const error = await saveChange(this.#page, this.#dataset.url, { model, favourite });
+    const error = await saveChange(this.#dataset.url, { model, favourite });
     if (!error) return;
     this.#setFavourite(star, model, !favourite);
     this.#show(error, true);
@@ -165,11 +165,6 @@ function radioOf(row) {
 function mark(row, current) {
   row.ariaCurrent = current ? 'true' : null;
   radioOf(row).checked = current;
-}
-
-/** Give a text that is cut off a tooltip. */
-function explainCut(element) {
-  element.title = element.scrollWidth > element.clientWidth ? element.textContent : '';
 }
 
 function focusOn(radio) {

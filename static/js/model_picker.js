@@ -1,7 +1,6 @@
-import { fetchHtml, saveChange } from './api.js';
+import { fetchPart, saveChange } from './api.js';
 import { ModelList } from './model_list.js';
-import { parseTrustedHtml } from './page.js';
-import { loadStyles } from './styles.js';
+import { page } from './page.js';
 import { regenerate } from './versions.js';
 
 const dialog = document.getElementById('models');
@@ -12,8 +11,8 @@ let loading = null;
 let choose; // the callback of the current opening, called with the chosen model
 
 /** Open the picker of the model that answers from the next question on. */
-export function openModelPicker(page) {
-  return open(page, { title: TITLE, current: select.value, sees: document.querySelector('#composer .tray .picture') !== null }, (model) => useModel(page, model));
+export function openModelPicker() {
+  return open({ title: TITLE, current: select.value, sees: document.querySelector('#composer .tray .picture') !== null }, (model) => useModel(model));
 }
 
 /**
@@ -24,34 +23,32 @@ export function openRegeneratePicker(chat, button) {
   const name = button.closest('article').querySelector('[data-part=model]').textContent;
   const current = Array.from(select.options).find(({ text }) => text === name)?.value;
   const shown = { title: dialog.dataset.regenerate, current, only: button.dataset.only?.split(' ') };
-  return open(chat.page, shown, (model) => {
-    showChoice(chat.page, model);
+  return open(shown, (model) => {
+    showChoice(model);
     regenerate(chat, button);
   });
 }
 
-async function open(page, { title, ...shown }, onChoice) {
+async function open({ title, ...shown }, onChoice) {
   choose = onChoice;
   dialog.ariaLabel = title;
-  loading ??= load(page);
+  loading ??= load();
   dialog.showModal();
   if (!(await loading) || !dialog.open) return;
   dialog.querySelector('.picker-title').textContent = title;
   list.show(shown);
 }
 
-async function load(page) {
+async function load() {
   dialog.ariaBusy = 'true';
   const { was } = dialog.dataset; // the conversation's model, if that was retired
   const query = was ? `?was=${encodeURIComponent(was)}` : '';
-  const html = await fetchHtml(page.url('models') + query).catch(() => '');
-  const content = html ? parseTrustedHtml(html) : page.text('not-loaded');
-  if (html) await loadStyles(content.querySelector('link'));
+  const part = await fetchPart(page.url('models') + query).catch(() => null);
   dialog.ariaBusy = null;
-  dialog.replaceChildren(content);
-  if (html) list = new ModelList(page, dialog);
+  dialog.replaceChildren(part ?? page.text('not-loaded'));
+  if (part) list = new ModelList(dialog);
   else loading = null; // the next opening tries again
-  return html !== '';
+  return part !== null;
 }
 
 dialog.addEventListener('click', onClick);
@@ -104,14 +101,26 @@ function close(model) {
   choose(model);
 }
 
-/** The next question names its model itself, so a failure to save does no harm. */
-export function useModel(page, model) {
-  if (model === select.value) return;
-  showChoice(page, model);
-  if (page.conversation) saveChange(page, page.url('settings', page.conversation), { model });
+/** Choose a recent model, on the page of a new chat. */
+export function chooseRecent(_chat, button) {
+  useModel(button.value);
+  showModel(button.value); // also where background.js is not loaded yet
 }
 
-function showChoice(page, model) {
+/** Mark the chosen model on the page of a new chat, and show the warning about the small one. */
+export function showModel(model) {
+  for (const button of document.querySelectorAll('[data-action=use-model]')) button.ariaPressed = String(button.value === model);
+  for (const warning of document.querySelectorAll('.small-model')) warning.hidden = warning.dataset.model !== model;
+}
+
+/** The next question names its model itself, so a failure to save does no harm. */
+function useModel(model) {
+  if (model === select.value) return;
+  showChoice(model);
+  if (page.conversation) saveChange(page.url('settings', page.conversation), { model });
+}
+
+function showChoice(model) {
   select.value = model;
   select.dispatchEvent(new Event('change', { bubbles: true }));
   document.querySelector('#pick .label').textContent = page.modelName(model);

@@ -1,6 +1,6 @@
-import { fetchHtml } from './api.js';
+import { fetchThread } from './api.js';
 import { updateTimes } from './message_times.js';
-import { addCodeActions, parseTrustedHtml } from './page.js';
+import { addCodeActions } from './page.js';
 
 const LOAD_MARGIN = '1200px 0px 0px'; // older messages are fetched at this distance above the view
 
@@ -25,7 +25,7 @@ async function load(chat, link, observer) {
   if (link.ariaBusy === 'true') return;
   link.ariaBusy = 'true';
   observer.disconnect();
-  const found = await fetchThread(link.href);
+  const found = await fetchThread(link.href).catch(() => null);
   link.ariaBusy = 'false';
   if (found && link.isConnected) insert(chat, link, found);
   else link.dataset.failed = 'true';
@@ -37,21 +37,13 @@ export async function loadUntil(chat, id, pages) {
     const link = chat.thread.querySelector('.older');
     if (!link) return;
     link.dataset.watched = link.ariaBusy = 'true'; // keeps the observer from loading it as well
-    const found = await fetchThread(link.href);
+    const found = await fetchThread(link.href).catch(() => null);
     if (found && link.isConnected) insert(chat, link, found);
     link.ariaBusy = 'false';
   }
 }
 
-/** @returns {Promise<Element|null>} the thread of another page of this conversation */
-async function fetchThread(url) {
-  const html = await fetchHtml(url).catch(() => '');
-  return parseTrustedHtml(html).querySelector('#thread');
-}
-
-/**
- * Insert a page of older messages as one element: far from the view it costs nothing, however many there are.
- */
+/** Insert a page of older messages as one element: far from the view it costs nothing, however many there are. */
 function insert(chat, link, found) {
   const focused = link === document.activeElement;
   const older = found.querySelector('.older');
@@ -63,7 +55,7 @@ function insert(chat, link, found) {
   for (const article of batch.children) article.classList.remove('offscreen');
   holdInPlace(link.parentElement.querySelector('.message'), () => {
     link.replaceWith(...(older ? [older] : []), batch);
-    updateTimes(chat.thread, chat.page);
+    updateTimes(chat.thread);
   });
   if (focused) focusElement(older ?? batch.querySelector('article'));
   chat.reopenEdits();
@@ -72,14 +64,17 @@ function insert(chat, link, found) {
   afterNextFrame(() => [batch, ...batch.querySelectorAll('article')].forEach((element) => element.classList.add('offscreen')));
 }
 
-/** @see Chat.replaceThread */
-export function replaceThread(chat, html, message) {
-  const found = parseTrustedHtml(html).querySelector('#thread');
+/**
+ * Replace the thread by a newly fetched one of this conversation, without a jump.
+ * @param {string} message  the id of the message that keeps its place; none: the topmost in view
+ * @returns {HTMLElement|null} that message's article
+ */
+export function replaceThread(chat, found, message) {
   if (!found || chat.busy) return null;
   const restore = rememberPosition(chat.thread, found, message);
   keepOlderPages(chat.thread, found);
   chat.thread.replaceChildren(...found.childNodes);
-  updateTimes(chat.thread, chat.page);
+  updateTimes(chat.thread);
   const article = restore();
   chat.setUpArticles();
   return article;

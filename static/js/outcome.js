@@ -1,9 +1,8 @@
-import { fetchHtml } from './api.js';
+import { fetchPart, showError } from './api.js';
 import { copyText } from './clipboard.js';
-import { secondsUntil } from './countdown.js';
 import { copySiblings } from './merge.js';
-import { showError } from './message_errors.js';
-import { announce, parseTrustedHtml } from './page.js';
+import { announce, page } from './page.js';
+import { secondsUntil } from './refusal.js';
 import { regenerate } from './versions.js';
 
 const OUTCOME_TIMEOUT_MS = 3_000; // how long the retry button waits for the buttons beside it
@@ -15,9 +14,8 @@ const TICK_MS = 500; // interval of the countdown
  */
 export async function showOutcome(chat, article) {
   const signal = AbortSignal.timeout(OUTCOME_TIMEOUT_MS);
-  const html = await fetchHtml(chat.page.url('outcome', article.dataset.message), { signal }).catch(() => '');
-  if (!html) return;
-  const fresh = parseTrustedHtml(html);
+  const fresh = await fetchPart(page.url('outcome', article.dataset.message), { signal }).catch(() => null);
+  if (!fresh) return;
   const outcome = article.querySelector('[data-part=outcome]');
   const hadFocus = outcome.contains(document.activeElement);
   replaceOutcome(outcome, fresh);
@@ -37,9 +35,7 @@ function replaceOutcome(outcome, fresh) {
   copySiblings(oldButton.form, newButton.form);
 }
 
-/**
- * Show a countdown while a retry would fail. If the person has pressed the button, the retry follows.
- */
+/** Show a countdown while a retry would fail. If the person has pressed the button, the retry follows. */
 export function startCountdowns(chat, root) {
   for (const button of root.querySelectorAll('[data-action=wait][hidden]')) {
     button.hidden = false;
@@ -56,7 +52,7 @@ function tick(chat, button, until) {
 }
 
 function showRemaining(chat, button, left) {
-  const time = chat.page.seconds(left, 0);
+  const time = page.seconds(left, 0);
   const { wait, waiting } = button.dataset;
   button.textContent = (isPressed(button) ? waiting : wait).replace('{time}', time);
 }
@@ -82,7 +78,7 @@ export async function retryWith(chat, button) {
   if (!(await regenerate(chat, button, { parameters }))) return;
   const { dataset } = document.getElementById('composer');
   dataset.parameters = JSON.stringify({ ...JSON.parse(dataset.parameters), ...parameters });
-  document.getElementById('instructions').ariaDescription = chat.page.text('instructed');
+  document.getElementById('instructions').ariaDescription = page.text('instructed');
 }
 
 /** Request a retry after the countdown, or cancel it. */
@@ -96,12 +92,12 @@ export function editQuestion(chat, button) {
   let question = article;
   while (question && !question.matches('.question')) question = question.previousElementSibling;
   if (question) question.querySelector('[data-action=edit]').click();
-  else showError(article, chat.page.text('not-done'));
+  else showError(article, page.text('not-done'));
 }
 
 export async function copyRequest(chat, button) {
   const id = button.closest('.request').querySelector('code').textContent;
   const copied = await copyText(id);
-  if (copied) announce(chat.page.text('copied'));
-  else showError(button.closest('article'), chat.page.text('not-copied'));
+  if (copied) announce(page.text('copied'));
+  else showError(button.closest('article'), page.text('not-copied'));
 }

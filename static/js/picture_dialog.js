@@ -1,12 +1,11 @@
-import { loadParts } from './attachment_parts.js';
-import { pictureOf, showImage } from './sent_attachments.js';
+import { loadParts, pictureOf, showImage } from './attachment_parts.js';
 
 const TALL = 2.5; // times as high as wide: scaled to the window's height, it would be too narrow to be read
 
 /** Open a picture of the thread in its full size. */
 export async function openPicture(chat, link) {
   try {
-    await loadParts(chat.page);
+    await loadParts();
   } catch {
     location.assign(link.href);
     return;
@@ -16,7 +15,7 @@ export async function openPicture(chat, link) {
 
 /**
  * Open a picture in its full size.
- * @param {import('./sent_attachments.js').Picture} picture
+ * @param {import('./attachment_parts.js').Picture} picture
  * @param {(alt: string) => void} [describe]  gets the alternative text; none: it cannot be changed
  */
 export function openDialog({ url, name, alt, width, height }, describe) {

@@ -1,8 +1,12 @@
-import { moveFocus } from './menu_keys.js';
+import { fetchPart } from './api.js';
+import { page } from './page.js';
 
 const GAP_PX = 4; // between the menu and its button, and to the edge of the window
 const ITEMS = 'a, button';
 const known = new WeakSet(); // menus that have their listeners
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
+
+let last = null; // the menu that was opened last
 
 /** Open a menu beside its button. Arrow keys move in it; Escape and Tab close it and return the focus. */
 export function openMenu(menu, button) {
@@ -46,4 +50,47 @@ function place(menu, button) {
   const wanted = document.dir === 'rtl' ? at.left : at.right - width;
   const start = document.dir === 'rtl' ? innerWidth - wanted - width : wanted;
   menu.style.insetInlineStart = `${Math.min(Math.max(start, GAP_PX), innerWidth - width - GAP_PX)}px`;
+}
+
+/** Open the menu of a message. The server renders it, because it shows how many messages a deletion removes. */
+export async function openMessageMenu(chat, link) {
+  const { message } = link.closest('article').dataset;
+  const url = page.url('source', message).replace(/source\/$/, 'actions/');
+  const part = await fetchPart(url).catch(() => null);
+  if (!part) return location.assign(url);
+  last?.remove();
+  last = document.createElement('div');
+  last.className = 'options';
+  last.popover = 'auto';
+  last.ariaLabel = link.ariaLabel;
+  last.append(part);
+  document.body.append(last);
+  openMenu(last, link);
+}
+
+/**
+ * Return the index of the menu item that a key leads to: arrow keys wrap around, a letter leads to the next
+ * name that begins with it.
+ * @param {string[]} names  the items' texts
+ * @param {number} current  the index of the item that has the focus
+ * @returns {number} -1: the key does nothing
+ */
+export function nextIndex(key, names, current) {
+  if (key in STEPS) return (current + STEPS[key] + names.length) % names.length;
+  if (key === 'Home') return 0;
+  if (key === 'End') return names.length - 1;
+  if (!/^\S$/u.test(key)) return -1;
+  const matches = names.map((name) => name.toLowerCase().startsWith(key.toLowerCase()));
+  const next = matches.indexOf(true, current + 1);
+  return next < 0 ? matches.indexOf(true) : next;
+}
+
+/** Move the focus in a menu by a keydown. */
+function moveFocus(event, items) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const names = items.map(({ textContent }) => textContent.trim());
+  const next = items[nextIndex(event.key, names, items.indexOf(document.activeElement))];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }

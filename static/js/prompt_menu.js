@@ -1,8 +1,7 @@
-import { fetchHtml, fetchText } from './api.js';
+import { fetchPart, fetchText } from './api.js';
 import { isSendKey } from './composer.js';
-import { announce, parseTrustedHtml } from './page.js';
+import { announce, page } from './page.js';
 import { fieldsOf, fillFields } from './prompt_fields.js';
-import { loadStyles } from './styles.js';
 
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 const QUERY = /^\/(\S*)$/u; // the whole text of the box while the menu is open
@@ -47,9 +46,9 @@ export function menuKey({ key, isComposing, ctrlKey, metaKey, altKey, shiftKey }
 }
 
 /** Open the menu of prompts at the message box, which holds a slash. Without an answer the slash is only text. */
-export function openPrompts(page, box) {
+export function openPrompts(box) {
   menu?.close();
-  opening = open(page, box).catch((error) => console.warn(error));
+  opening = open(box).catch((error) => console.warn(error));
 }
 
 /**
@@ -66,12 +65,11 @@ function wait(milliseconds) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-async function open(page, box) {
+async function open(box) {
   const number = ++openings;
-  const fragment = parseTrustedHtml(await fetchHtml(page.url('prompts')));
-  await loadStyles(fragment.querySelector('link'));
+  const fragment = await fetchPart(page.url('prompts'));
   if (number !== openings || document.activeElement !== box) return;
-  menu = new PromptMenu(page, box, fragment);
+  menu = new PromptMenu(box, fragment);
   menu.update();
 }
 
@@ -80,7 +78,6 @@ async function open(page, box) {
  * box stays a text box of several lines, which may not have the role of a combobox.
  */
 class PromptMenu {
-  #page;
   #box;
   #parts; // the list, the dialog and the template of its rows
   #list;
@@ -88,8 +85,7 @@ class PromptMenu {
   #active = 0; // an index of #shown
   #listeners = new AbortController();
 
-  constructor(page, box, fragment) {
-    this.#page = page;
+  constructor(box, fragment) {
     this.#box = box;
     this.#parts = Array.from(fragment.children);
     this.#list = fragment.querySelector('[role=listbox]');
@@ -181,7 +177,7 @@ class PromptMenu {
       if (values) insert(this.#box, fillFields(text, values));
     } catch (error) {
       console.warn(error);
-      this.#page.showNotice('not-loaded');
+      page.showNotice('not-loaded');
     } finally {
       release();
     }

@@ -6,15 +6,11 @@ const ICONS = { picture: '🖼', document: '📄' };
 /** The list of the queued messages above the message box. */
 export class QueueList {
   #root = null;
-  #on;
+  #act;
 
-  /**
-   * @param {{release: () => void, edit: (key: string) => void, takeBack: (key: string) => void,
-   *   draft: (key: string, text: string) => void, save: (key: string, text: string) => void,
-   *   cancel: (key: string) => void, focusLost: () => void, resized: () => void}} on
-   */
-  constructor(on) {
-    this.#on = on;
+  /** @param {(action: string, key?: string, text?: string) => void} act  gets the `data-do` of a button, or 'draft' */
+  constructor(act) {
+    this.#act = act;
   }
 
   /** The sentence about the queue that is shown above its messages. */
@@ -22,15 +18,15 @@ export class QueueList {
     return this.#root.querySelector('#queue-state').textContent;
   }
 
+  /** @returns {boolean} whether an element that had the focus is gone */
   render(items, held) {
     const hadFocus = this.#root?.contains(document.activeElement);
     if (items.length) this.#root ??= this.#createRoot();
-    if (!this.#root) return;
+    if (!this.#root) return false;
     this.#root.hidden = !items.length;
     this.#renderState(held);
     this.#renderRows(items);
-    if (hadFocus && !this.#root.contains(document.activeElement)) this.#on.focusLost();
-    this.#on.resized();
+    return hadFocus && !this.#root.contains(document.activeElement);
   }
 
   focusEditor(key) {
@@ -76,7 +72,7 @@ export class QueueList {
 
   #setUpEditor(box, { key, draft }) {
     box.value = draft;
-    box.addEventListener('input', () => this.#on.draft(key, box.value));
+    box.addEventListener('input', () => this.#act('draft', key, box.value));
     box.addEventListener('keydown', (event) => this.#onKeydown(event, box));
   }
 
@@ -96,15 +92,12 @@ export class QueueList {
     const row = button?.closest('li');
     const key = row?.dataset.key;
     const action = button?.dataset.do;
-    if (action === 'send') this.#on.release();
-    else if (action === 'edit') this.#on.edit(key);
-    else if (action === 'take-back') this.#on.takeBack(key);
-    else if (action === 'cancel') this.#on.cancel(key);
-    else if (action === 'save') this.#save(key, row.querySelector('textarea'));
+    if (action === 'save') this.#save(key, row.querySelector('textarea'));
+    else if (action) this.#act(action, key);
   }
 
   #save(key, box) {
-    if (box.value.trim() || this.#rowOf(key).dataset.attachments) this.#on.save(key, box.value);
+    if (box.value.trim() || this.#rowOf(key).dataset.attachments) this.#act('save', key, box.value);
     else box.focus();
   }
 }

@@ -1,4 +1,4 @@
-import { newUuid } from './composer.js';
+import { newUuid } from './drafts.js';
 
 const EMPTY = '{"held":false,"items":[]}';
 
@@ -13,7 +13,7 @@ export class QueueStore {
   #isUnstored = false; // the browser's storage is full or forbidden, so this page alone knows the state
 
   /**
-   * @param {import('./composer.js').DraftStore} drafts
+   * @param {import('./drafts.js').DraftStore} drafts
    * @param {string} conversation  '' for a new one
    */
   constructor(drafts, conversation) {
@@ -48,7 +48,7 @@ export class QueueStore {
     return this.items.find((item) => item.key === key);
   }
 
-  /** @param {object[]} [attachments]  see sent_attachments.js */
+  /** @param {object[]} [attachments]  see attachment_parts.js */
   add(text, model, attachments, at = Date.now()) {
     this.#change((state) => state.items.push({ key: newUuid(), text, model, ...(attachments && { attachments }), at }));
   }

@@ -1,5 +1,5 @@
 import { saveChange } from './api.js';
-import { cloneTemplate } from './page.js';
+import { cloneTemplate, page } from './page.js';
 
 const MAX_TITLE_LENGTH = 80; // characters
 const INPUT_METHOD_KEY_CODE = 229; // WebKit bug 165004, as in composer.js
@@ -7,13 +7,12 @@ const INPUT_METHOD_KEY_CODE = 229; // WebKit bug 165004, as in composer.js
 /**
  * Edit a title in a box that replaces it. Enter and leaving the box save; Escape does not.
  * @param {object} what
- * @param {import('./page.js').Page} what.page
  * @param {string} what.conversation
  * @param {HTMLElement} what.shown  is replaced by the box, and gets the focus after Enter and Escape
  * @param {string} what.title
  * @returns {Promise<string>} the title from now on
  */
-export function rename({ page, conversation, shown, title }) {
+export function rename({ conversation, shown, title }) {
   const box = cloneTemplate('rename-template');
   box.value = title;
   shown.hidden = true;
@@ -30,7 +29,7 @@ export function rename({ page, conversation, shown, title }) {
       if (refocus) shown.focus();
       resolve(newTitle);
     };
-    const save = (refocus) => ended || store(box, title, { page, conversation }, (newTitle) => end(newTitle, refocus));
+    const save = (refocus) => ended || store(box, title, { conversation }, (newTitle) => end(newTitle, refocus));
     listen(box, save, () => end(title, true));
   });
 }
@@ -53,12 +52,12 @@ function listen(box, store, cancel) {
 }
 
 /** Save the title. A box that is already being saved ignores the blur that saving it causes. */
-async function store(box, title, { page, conversation }, end) {
+async function store(box, title, { conversation }, end) {
   const wanted = box.value.trim().replace(/\s+/g, ' ');
   if (box.readOnly) return;
   if (!wanted || wanted === title) return end(title);
   box.readOnly = true;
-  const error = await saveChange(page, page.url('rename', conversation), { title: wanted });
+  const error = await saveChange(page.url('rename', conversation), { title: wanted });
   box.readOnly = false;
   if (!error) return end(wanted);
   box.setCustomValidity(error);

@@ -24,7 +24,6 @@ export function savePosition(chat) {
 /**
  * Return to the stored place after a reload, or on the way back or forward. The listener stores the place of a
  * page that is left before sync.js was loaded; otherwise the place of an earlier visit would be used for it.
- * @param {object} chat  chat.js's controller
  * @returns {Promise<boolean>} false if the reader was at the end, or the message is not in the conversation
  */
 export async function restorePosition(chat) {

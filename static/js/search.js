@@ -1,5 +1,4 @@
-import { fetchHtml, fetchText } from './api.js';
-import { parseTrustedHtml } from './page.js';
+import { fetchPart, fetchText } from './api.js';
 
 const WAIT_MS = 120; // debounce after the last key
 
@@ -14,7 +13,7 @@ export async function openSearch(link) {
 }
 
 async function load(url) {
-  const element = parseTrustedHtml(await fetchHtml(url)).querySelector('dialog');
+  const element = (await fetchPart(url)).querySelector('dialog');
   document.body.append(element);
   return new SearchDialog(element, url);
 }

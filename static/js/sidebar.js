@@ -1,10 +1,9 @@
-import { fetchHtml } from './api.js';
-import { DraftStore } from './composer.js';
+import { fetchPart } from './api.js';
 import { ConversationActions } from './conversation_actions.js';
-import { setState } from './conversation_item.js';
+import { setState, titleFromQuestion } from './conversation_item.js';
 import { ConversationList } from './conversation_list.js';
-import { parseTrustedHtml } from './page.js';
-import { titleFromQuestion } from './title.js';
+import { drafts } from './drafts.js';
+import { page } from './page.js';
 
 const REFRESH_MS = 5_000; // minimum between two updates, only while the page is visible
 const SOON_MS = 200; // several changes are shown by one update
@@ -13,7 +12,6 @@ const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'setting
 
 /** The conversations beside the thread, kept in step with the server. Loaded when it is first used. */
 export class Sidebar {
-  #page;
   #list;
   #actions;
   #timer = 0;
@@ -22,11 +20,9 @@ export class Sidebar {
   #refreshedAt = -REFRESH_MS;
   #unseen; // true if the open conversation has a finished reply that was not seen yet
 
-  /** @param {import('./page.js').Page} page */
-  constructor(page) {
-    this.#page = page;
-    this.#list = new ConversationList(page);
-    this.#actions = new ConversationActions(page, this.#list, () => this.#refresh());
+  constructor() {
+    this.#list = new ConversationList(() => this.#refresh());
+    this.#actions = new ConversationActions(this.#list);
     this.#unseen = this.#list.root.querySelector('[data-unseen]') !== null;
     this.#watchListEnd();
     addEventListener('pageshow', ({ persisted }) => persisted && this.onVisibilityChange());
@@ -34,33 +30,25 @@ export class Sidebar {
     this.#scheduleRefresh();
   }
 
-  /** @param {HTMLElement} opener  the element that was used, with the action's name in `data-opens` */
-  open(opener) {
-    return this.#actions.open(opener.dataset.opens, opener);
-  }
-
-  /**
-   * @param {'new-chat'|'fold'|'composer'|'rename'} name
-   * @param {HTMLElement} focused  the element that had the focus
-   */
-  runShortcut(name, focused) {
-    return this.#actions.open(name, focused);
+  /** @param {HTMLElement} opener  the element that was clicked, or that has the focus */
+  open(name, opener) {
+    return this.#actions.open(name, opener);
   }
 
   /** Add a new conversation, which has its address and its title now. */
   addConversation(conversation, question) {
     const title = titleFromQuestion(question);
-    if (!this.#page.temporary) {
+    if (!page.temporary) {
       this.#list.moveToTop(conversation, title);
       this.#list.setCurrent(conversation);
       this.#actions.showTitle(conversation, title);
     }
     for (const [id, name] of FORMS) {
       const form = document.getElementById(id); // the form to share is missing where sharing is off
-      if (form) form.action = this.#page.url(name, conversation);
+      if (form) form.action = page.url(name, conversation);
     }
     document.getElementById('system').setAttribute('form', 'instruct');
-    DraftStore.open(this.#page.user).save('system', '');
+    drafts.save('system', '');
     document.getElementById('menu-button').hidden = false;
   }
 
@@ -73,8 +61,8 @@ export class Sidebar {
   setMark(conversation, state) {
     const item = this.#list.find(conversation);
     if (state && item) this.#list.moveToTop(conversation);
-    if (item && conversation !== this.#page.conversation) setState(this.#page, item, state);
-    this.#unseen = !state && conversation === this.#page.conversation;
+    if (item && conversation !== page.conversation) setState(item, state);
+    this.#unseen = !state && conversation === page.conversation;
     this.#markSeen();
   }
 
@@ -83,7 +71,7 @@ export class Sidebar {
     if (!this.#unseen || document.hidden) return;
     this.#unseen = false;
     // A failure is not shown: the mark stays until the next time.
-    this.#page.post(this.#page.url('seen', this.#page.conversation), {}, { keepalive: true }).catch(() => {});
+    page.post(page.url('seen', page.conversation), {}, { keepalive: true }).catch(() => {});
   }
 
   /** Update after the page became visible or hidden. */
@@ -108,10 +96,10 @@ export class Sidebar {
   async #refresh() {
     this.#refreshedAt = Date.now();
     const refresh = ++this.#refreshes;
-    const html = await fetchHtml(this.#page.url('list')).catch(() => '');
+    const fresh = await fetchPart(page.url('list')).catch(() => null);
     if (refresh !== this.#refreshes) return; // a later one shows more
     // A box in which a title is being edited stays in place.
-    if (html && !this.#list.root.querySelector('.rename')) this.#list.update(parseTrustedHtml(html));
+    if (fresh && !this.#list.root.querySelector('.rename')) this.#list.update(fresh);
     this.#scheduleRefresh();
   }
 
@@ -133,8 +121,8 @@ export class Sidebar {
     const link = entries.find(({ isIntersecting }) => isIntersecting)?.target;
     if (!link || link.ariaBusy) return;
     link.ariaBusy = 'true';
-    const html = await fetchHtml(link.href).catch(() => '');
+    const older = await fetchPart(link.href).catch(() => null);
     link.ariaBusy = null;
-    if (html && link.isConnected) this.#list.appendOlder(parseTrustedHtml(html));
+    if (older && link.isConnected) this.#list.appendOlder(older);
   }
 }

@@ -1,12 +1,10 @@
+import { Connection, EventStreamParser, parseObject, parseRetryAfter, readError } from './event_stream.js';
 import { jsonRequest } from './page.js';
 
 const EVENT_STREAM = 'text/event-stream';
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
 
 /** `maxSends` is the number of attempts to send a message before its text is given back. */
-export const TIMINGS = {
+const TIMINGS = {
   retryMs: 1_000, // first step of the backoff, until the stream's `retry` field sets another
   maxRetryMs: 15_000,
   stallMs: 40_000, // the server pings every 15 s, so a connection without a byte for this long is dead
@@ -99,10 +97,7 @@ export class RunStream {
     this.#wake();
   }
 
-  /**
-   * Ask the server to stop the run, and read on until it has stopped. A
-   * message that was not accepted is withdrawn.
-   */
+  /** Ask the server to stop the run, and read on until it has stopped. A message that was not accepted is withdrawn. */
   stop() {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -118,10 +113,7 @@ export class RunStream {
     }
   }
 
-  /**
-   * Return whether to give up. A message that is not accepted is sent a limited number of
-   * times; an existing run is followed without a limit.
-   */
+  /** A message that is not accepted is sent a limited number of times; an existing run is followed without a limit. */
   #shouldGiveUp() {
     if (this.#run) return false;
     if (this.#stopping) this.#end({ kind: 'cancelled' });
@@ -152,9 +144,7 @@ export class RunStream {
     return [this.#urls.stream(this.#run), { headers }];
   }
 
-  /**
-   * @returns {Promise<number|null>} the wait that the server asked for, in milliseconds; null: do not wait
-   */
+  /** @returns {Promise<number|null>} the wait that the server asked for, in milliseconds; null: do not wait */
   async #receive(response) {
     if (response.status === 204) return this.#end({ kind: 'done' });
     if (!response.ok) return this.#onRefused(response.status, response.headers, await readError(response));
@@ -255,148 +245,5 @@ export class RunStream {
       const delay = Math.min(this.#timings.maxRetryMs, this.#retryMs * 2 ** tries);
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
-  }
-}
-
-/** @returns {Promise<{code?: string, message?: string, retry_after?: number, run?: string}>} */
-async function readError(response) {
-  return parseObject(await response.text().catch(() => ''))?.error ?? {};
-}
-
-/** @returns {object|null} null: not a JSON object */
-function parseObject(text) {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Parse Retry-After, a number of seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
- */
-function parseRetryAfter(value) {
-  const seconds = Number(value ?? 0);
-  if (!Number.isNaN(seconds)) return Math.max(0, seconds);
-  return Math.max(0, (Date.parse(value) - Date.now()) / 1_000 || 0);
-}
-
-/**
- * Parses an event stream from pieces of text that may be cut anywhere, after the WHATWG rules:
- * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
- * A TextDecoderStream before it joins split characters and removes the byte order mark.
- * An event without its final blank line is not dispatched, because its data would be incomplete.
- */
-export class EventStreamParser {
-  #onEvent;
-  #onRetry;
-  #rest = '';
-  #skipLineFeed = false;
-  #data = null;
-  #type = '';
-  #id = '';
-
-  /**
-   * @param {(event: {type: string, data: string, id: string}) => void} onEvent  `id`: the last seen or ''
-   * @param {(milliseconds: number) => void} onRetry
-   */
-  constructor(onEvent, onRetry = () => {}) {
-    this.#onEvent = onEvent;
-    this.#onRetry = onRetry;
-  }
-
-  push(text) {
-    let start = 0;
-    if (this.#skipLineFeed && text !== '') {
-      if (text.charCodeAt(0) === LF) start = 1;
-      this.#skipLineFeed = false;
-    }
-    for (let at = start; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code !== LF && code !== CR) continue;
-      this.#line(this.#rest + text.slice(start, at));
-      this.#rest = '';
-      if (code === CR) {
-        if (at + 1 === text.length) this.#skipLineFeed = true;
-        else if (text.charCodeAt(at + 1) === LF) at++;
-      }
-      start = at + 1;
-    }
-    this.#rest += text.slice(start);
-  }
-
-  /** Forget the last id, because it names text that was discarded. */
-  forgetId() {
-    this.#id = '';
-  }
-
-  #line(line) {
-    if (line === '') return this.#dispatch();
-    const colon = line.indexOf(':');
-    if (colon < 0) return this.#field(line, '');
-    if (colon === 0) return; // a comment, such as a ping
-    const value = colon + (line.charCodeAt(colon + 1) === SPACE ? 2 : 1);
-    this.#field(line.slice(0, colon), line.slice(value));
-  }
-
-  #field(name, value) {
-    if (name === 'data') this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
-    else if (name === 'event') this.#type = value;
-    else if (name === 'id' && !value.includes('\0')) this.#id = value;
-    else if (name === 'retry' && /^[0-9]+$/.test(value)) this.#onRetry(Number(value));
-  }
-
-  #dispatch() {
-    const event = { type: this.#type || 'message', data: this.#data, id: this.#id };
-    this.#data = null;
-    this.#type = '';
-    if (event.data !== null) this.#onEvent(event);
-  }
-}
-
-/** One fetch with a stall timeout. A closed, cut or stalled connection is a plain end to its reader. */
-export class Connection {
-  #controller = new AbortController();
-  #stall;
-  #timer = 0;
-
-  constructor(stall) {
-    this.#stall = stall;
-  }
-
-  get closed() {
-    return this.#controller.signal.aborted;
-  }
-
-  /** @returns {Promise<Response|null>} null: no answer */
-  async fetch(url, options) {
-    this.#restartTimer();
-    const own = { credentials: 'same-origin', cache: 'no-store', signal: this.#controller.signal };
-    try {
-      return await fetch(url, { ...options, ...own });
-    } catch {
-      return null;
-    }
-  }
-
-  async *pieces(body) {
-    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      this.#restartTimer();
-      const { done, value } = await reader.read().catch(() => ({ done: true }));
-      if (done || this.closed) return;
-      yield value;
-    }
-  }
-
-  close() {
-    clearTimeout(this.#timer);
-    this.#controller.abort();
-  }
-
-  #restartTimer() {
-    clearTimeout(this.#timer);
-    if (!this.closed) this.#timer = setTimeout(() => this.close(), this.#stall);
   }
 }

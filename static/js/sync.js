@@ -1,7 +1,7 @@
-import { cloneTemplate } from './page.js';
 import { updateTimes } from './message_times.js';
+import { cloneTemplate, page } from './page.js';
 import { savePosition } from './scroll_position.js';
-import { leaveIfSignedOut, SIGNED_OUT } from './session_end.js';
+import { hearTabs, tellTabs } from './tabs.js';
 
 const POLL_MS = 1_500; // interval of requests while the page is used
 const IDLE_AFTER_MS = 180_000; // without input; then requests become less frequent
@@ -23,55 +23,39 @@ export class Sync {
   #failures = 0;
   #polling = null;
   #pollAgain = false;
-  #channel = null;
 
-  /** @param {object} chat  chat.js's controller */
   constructor(chat) {
     this.#chat = chat;
     this.#version = chat.thread.dataset.version ?? '';
     this.#anchor = this.#shownIds[0];
     for (const type of INPUT_EVENTS) addEventListener(type, () => this.#onInput(), { passive: true, capture: true });
-    addEventListener('pagehide', () => this.#onPageHide());
-    addEventListener('pageshow', () => this.#openChannel());
+    addEventListener('pagehide', () => savePosition(chat));
+    addEventListener('pageshow', () => this.poll());
     addEventListener('online', () => this.poll());
-    document.addEventListener('listchange', () => this.#channel?.postMessage(''));
+    document.addEventListener('messageschange', () => this.updateTimes());
     document.addEventListener('visibilitychange', () => this.poll());
     document.getElementById('model')?.addEventListener('change', () => this.#fetchContextStart(chat.composer.model));
     this.updateTimes();
     storeTimeZone();
-    this.#openChannel();
+    hearTabs((conversation) => this.#onMessage(conversation));
+    this.poll();
   }
 
   updateTimes() {
-    updateTimes(this.#chat.thread, this.#chat.page);
+    updateTimes(this.#chat.thread);
   }
 
   /** Notify the other tabs of a turn made on this page. */
   notifyTabs() {
     this.updateTimes();
-    this.#channel?.postMessage(this.#chat.page.conversation);
+    tellTabs(page.conversation);
     return this.poll();
   }
 
-  #openChannel() {
-    this.#channel ??= new BroadcastChannel('chat');
-    this.#channel.onmessage = ({ data }) => this.#onMessage(data);
-    this.poll();
-  }
-
-  /** @param {string} conversation  the one with a new turn; '': only the list was changed; or SIGNED_OUT */
+  /** @param {string} conversation  the one with a new turn; '': only the list was changed */
   #onMessage(conversation) {
-    if (conversation === SIGNED_OUT) return void leaveIfSignedOut(document.getElementById('sign-out').dataset);
-    if (!conversation || conversation === this.#chat.page.conversation) this.poll();
-    this.#chat.refreshList();
-    return undefined;
-  }
-
-  /** Close the channel, because a page with an open one is kept out of the back/forward cache. */
-  #onPageHide() {
-    savePosition(this.#chat);
-    this.#channel?.close();
-    this.#channel = null;
+    if (!conversation || conversation === page.conversation) this.poll();
+    this.#chat.refreshSidebar((sidebar) => sidebar.refreshSoon());
   }
 
   /** Ask the server now. @returns {Promise<void>} settled when the page shows the server's state */
@@ -81,7 +65,7 @@ export class Sync {
       this.#pollAgain = true;
       return this.#polling;
     }
-    if (!this.#chat.page.conversation || document.hidden || !navigator.onLine) return Promise.resolve();
+    if (!page.conversation || document.hidden || !navigator.onLine) return Promise.resolve();
     this.#polling = this.#fetchState().finally(() => this.#schedulePoll());
     return this.#polling;
   }
@@ -104,17 +88,16 @@ export class Sync {
   }
 
   async #fetchState() {
-    const { page } = this.#chat;
     const headers = { Accept: 'application/json' };
     if (this.#version) headers['If-None-Match'] = `"${this.#version}"`;
-    const options = { headers, cache: 'no-store', credentials: 'same-origin' };
+    const options = { headers, cache: 'no-store' };
     const response = await fetch(page.url('state', page.conversation), options).catch(() => null);
     if (response?.status === 401) return this.#onSignedOut();
     if (response?.status === 404) return this.#onDeleted();
     if (!(await this.#applyResponse(response))) return void this.#failures++;
     this.#failures = 0;
-    this.#chat.page.clearNotice('deleted', 'unreachable', 'elsewhere');
-    if (!this.#chat.busy) this.#chat.page.clearNotice('busy', 'busy-kept');
+    page.clearNotice('deleted', 'unreachable', 'elsewhere');
+    if (!this.#chat.busy) page.clearNotice('busy', 'busy-kept');
     return undefined;
   }
 
@@ -129,12 +112,12 @@ export class Sync {
   /** Let the person log in again, see login_dialog.js. */
   async #onSignedOut() {
     const { login } = await import('./login_dialog.js');
-    await login(this.#chat.page);
+    await login();
   }
 
   /** Show that the conversation was deleted, with a link to a page that offers to undo it. */
   #onDeleted() {
-    const { page, busy } = this.#chat;
+    const { busy } = this.#chat;
     this.#failures++;
     const link = page.link('new-chat', `${page.url('home')}?deleted=${page.conversation}`);
     if (!busy) page.showNotice('deleted', link);
@@ -142,15 +125,15 @@ export class Sync {
 
   async #applyState(state) {
     const chat = this.#chat;
-    if (state.title !== document.title) chat.showTitle(state.title);
+    if (state.title !== document.title) chat.withSidebar((sidebar) => sidebar.showTitle(page.conversation, state.title));
     const since = staleFrom(this.#shown, state);
     if (!chat.busy && since !== null) {
       const { updateThread } = await import('./merge.js');
       const version = await updateThread(chat, since);
-      if (version === null) chat.page.showNotice('elsewhere', chat.page.link('show-all', location.href));
+      if (version === null) page.showNotice('elsewhere', page.link('show-all', location.href));
       if (!version) return chat.busy;
       this.#version = version;
-      chat.markSeen();
+      if (!chat.busy) chat.setMark(''); // turns made elsewhere, now seen
     } else if (!chat.busy) this.#version = state.version;
     if (!chat.busy || since === null) [this.#anchor] = this.#shownIds;
     this.#updateContextStart(state);
@@ -176,7 +159,6 @@ export class Sync {
   }
 
   async #fetchContextStart(model) {
-    const { page } = this.#chat;
     if (!page.conversation) return;
     const url = `${page.url('context', page.conversation)}?model=${encodeURIComponent(model)}`;
     const response = await fetch(url, { headers: { Accept: 'application/json' } }).catch(() => null);

@@ -1,9 +1,10 @@
+import { page } from './page.js';
+
 /**
  * Delete the open temporary chat when its page is left, but not for a posted form, which leads back to it. If the
  * browser ends without an event, the server deletes the chat within a day.
- * @param {import('./page.js').Page} page
  */
-export function deleteOnLeave(page) {
+export function deleteOnLeave() {
   let staying = false;
   addEventListener('submit', ({ target, defaultPrevented }) => {
     if (!defaultPrevented && target.method === 'post') staying = true;

@@ -1,8 +1,10 @@
-import { sentence } from './attachment_parts.js';
+import { peekParts, sentence } from './attachment_parts.js';
+import { page } from './page.js';
 
 const NO_MODEL = { name: '', sees: true, room: Infinity, parts: 0, price: 0 };
 const LEAST_SHOWN = 0.0001; // dollars
 const MILLION = 1_000_000;
+const BLIND_ABOVE = 'blind-above'; // of the notice, which goes when a model that sees is chosen
 
 /** The limits of the chosen model for the attachments in a tray, and their cost. */
 export class TrayLimits {
@@ -13,6 +15,31 @@ export class TrayLimits {
   constructor(words) {
     this.#words = words;
     this.#models = JSON.parse(words.dataset.models);
+  }
+
+  /**
+   * Show the hints and the costs of a tray.
+   * @param {{row: AttachmentRow, attachment?: object}[]} items  see attachment_tray.js
+   * @returns {boolean} whether an element of the hints that had the focus is hidden now
+   */
+  show(tray, items) {
+    const tokens = promptTokens(tray, items);
+    for (const { row, attachment } of items) {
+      if (attachment?.kind === 'document') row.showCost(this.cost(attachment.tokens, tokens));
+    }
+    const hint = tray.querySelector('.tray-hint');
+    const hadFocus = hint.contains(document.activeElement);
+    const text = this.text(tray, items);
+    hint.hidden = !text;
+    hint.querySelector('span').textContent = text;
+    hint.querySelector('button').hidden = !document.getElementById('model');
+    return hadFocus && hint.hidden;
+  }
+
+  /** @returns {string} the hints of a tray, '' for none */
+  text(tray, items) {
+    const hasPictures = items.some(({ row }) => row.kind === 'picture');
+    return items.length ? this.hints({ hasPictures, tokens: promptTokens(tray, items) }).join(' ') : '';
   }
 
   /**
@@ -53,13 +80,9 @@ export class TrayLimits {
   }
 }
 
-/**
- * @param {HTMLElement} tray
- * @param {object[]} attachments  in it
- * @returns {number} the tokens of all documents in the prompt: those of the messages above, and these
- */
-export function promptTokens(tray, attachments) {
-  const documents = attachments.filter(({ kind }) => kind === 'document');
+/** @returns {number} the tokens of all documents in the prompt: those of the messages above, and the tray's */
+function promptTokens(tray, items) {
+  const documents = items.flatMap(({ attachment }) => (attachment?.kind === 'document' ? attachment : []));
   const byId = new Map([...shownAbove(tray), ...documents].map(({ id, tokens }) => [id, Number(tokens)]));
   return Array.from(byId.values()).reduce((sum, tokens) => sum + tokens, 0);
 }
@@ -78,4 +101,26 @@ function dollars(amount) {
   const style = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
   const format = new Intl.NumberFormat(document.documentElement.lang, { ...style, minimumFractionDigits, maximumFractionDigits });
   return format.format(amount);
+}
+
+/**
+ * Say above the message box that the chosen model gets no picture of the messages above. The server replaces each
+ * by a line with its description, or its name.
+ */
+export async function explain(model) {
+  const words = await peekParts();
+  page.clearNotice(BLIND_ABOVE);
+  const name = blindModel(JSON.parse(words.dataset.models), model, document.querySelector('#composer .tray .picture') !== null);
+  if (name) page.setNotice(sentence(words, 'blindAbove', { model: name }), '', BLIND_ABOVE);
+}
+
+/**
+ * @param {Record<string, {name: string, sees: boolean}>} models  by id: see chat/views/files/attachment_parts.py
+ * @param {string} id  of the chosen one
+ * @param {boolean} isSaid  the tray says it already of its own pictures, which cannot be sent
+ * @returns {string} the name of a model that cannot see; '' if there is nothing to say
+ */
+export function blindModel(models, id, isSaid) {
+  const chosen = models[id];
+  return chosen && !chosen.sees && !isSaid ? chosen.name : '';
 }

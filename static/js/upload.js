@@ -1,15 +1,19 @@
 import { SESSION_ENDED } from './attachment_parts.js';
+import { page } from './page.js';
+
+const CAN_SUCCEED = [0, 401, 403, 429]; // no answer; the session has ended; too many requests
+const MOST_NAMES = 5; // in a sentence
+const LONGEST_NAME = 40; // characters
+const NAME_END = 12; // of a longer name, with its extension
 
 /** The upload of one file. XMLHttpRequest reports its progress, which `fetch` does not. */
 export class Upload {
-  #page;
   #url;
   #progress;
   #request = null;
 
   /** @param {HTMLProgressElement} progress */
-  constructor(page, url, progress) {
-    this.#page = page;
+  constructor(url, progress) {
     this.#url = url;
     this.#progress = progress;
   }
@@ -23,7 +27,7 @@ export class Upload {
     const answer = await this.#send(file);
     if (!retries || !SESSION_ENDED.includes(answer.status)) return answer;
     const { login } = await import('./login_dialog.js');
-    return (await login(this.#page)) ? this.send(file, retries - 1) : answer;
+    return (await login()) ? this.send(file, retries - 1) : answer;
   }
 
   abort() {
@@ -37,7 +41,7 @@ export class Upload {
     this.#request = request;
     request.upload.onprogress = ({ loaded, total }) => Object.assign(this.#progress, { max: total, value: loaded });
     request.open('POST', this.#url);
-    request.setRequestHeader('X-CSRFToken', this.#page.token);
+    request.setRequestHeader('X-CSRFToken', page.token);
     request.setRequestHeader('Accept', 'application/json');
     return new Promise((resolve) => {
       request.onloadend = () => resolve({ status: request.status, body: parseJson(request.responseText) });
@@ -46,10 +50,46 @@ export class Upload {
   }
 }
 
+/** Delete an upload that is not sent. If that fails, the server deletes it later by itself. */
+export function deleteUpload(url) {
+  fetch(url, { method: 'DELETE', headers: { 'X-CSRFToken': page.token, Accept: 'application/json' } }).catch(() => {});
+}
+
 function parseJson(text) {
   try {
     return JSON.parse(text);
   } catch {
     return {};
   }
+}
+
+/** @param {File} file @returns {'picture'|'document'} by what the browser says of it */
+export function guessKind({ type }) {
+  return type.startsWith('image/') && type !== 'image/svg+xml' ? 'picture' : 'document';
+}
+
+/**
+ * @param {number} status  of a refused upload
+ * @returns {boolean} whether another attempt can succeed; otherwise the refusal concerns the file
+ */
+export function isRetryable(status) {
+  return CAN_SUCCEED.includes(status) || status >= 500;
+}
+
+/**
+ * @param {string[]} names  of files
+ * @param {(n: number) => string} more  says that there are n more
+ * @returns {string} the names for a sentence: all of a few, the first ones of many
+ */
+export function listed(names, more) {
+  const shown = names.length > MOST_NAMES ? MOST_NAMES - 1 : names.length;
+  const parts = names.slice(0, shown).map(shortened);
+  if (shown < names.length) parts.push(more(names.length - shown));
+  return new Intl.ListFormat(document.documentElement.lang, { type: 'unit' }).format(parts);
+}
+
+function shortened(name) {
+  const characters = Array.from(name);
+  if (characters.length <= LONGEST_NAME) return name;
+  return [...characters.slice(0, LONGEST_NAME - NAME_END - 1), '…', ...characters.slice(-NAME_END)].join('');
 }

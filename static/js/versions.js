@@ -1,6 +1,6 @@
-import { fetchHtml } from './api.js';
+import { fetchThread } from './api.js';
 import { returnFocus } from './focus.js';
-import { parseTrustedHtml } from './page.js';
+import { page } from './page.js';
 
 /**
  * Request another version of a reply, from the model that the page is set to.
@@ -8,7 +8,7 @@ import { parseTrustedHtml } from './page.js';
  */
 export async function regenerate(chat, button, more = {}) {
   const reply = button.closest('article');
-  const url = chat.page.url('regenerate', reply.dataset.message);
+  const url = page.url('regenerate', reply.dataset.message);
   const accepted = await replaceFrom(chat, reply, { url, body: { model: chat.composer.model, ...more } });
   if (!accepted) returnFocus(button);
   return accepted;
@@ -33,16 +33,11 @@ export async function replaceFrom(chat, article, turn) {
  */
 async function updateCounts(chat) {
   const created = Array.from(chat.thread.querySelectorAll('.message')).slice(-2);
-  const current = parseTrustedHtml(await fetchThread(chat));
+  const current = await fetchThread();
   for (const article of created) {
     const { message } = article.dataset;
-    const versions = message && current.querySelector(`#thread [data-message="${message}"] .versions`);
+    const versions = message && current.querySelector(`[data-message="${message}"] .versions`);
     if (versions) article.querySelector('.versions').replaceWith(versions);
   }
   chat.updateTurnButtons();
-}
-
-/** @returns {Promise<string>} the current HTML of this conversation's thread */
-export function fetchThread(chat) {
-  return fetchHtml(chat.page.url('conversation', chat.page.conversation));
 }

@@ -17,6 +17,8 @@ GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-par
 STATE = "**/state/"  # what an open page asks for, to learn what was done elsewhere
 STORED = 15.0  # seconds; these machines are busy
 DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the second half of a double tap
+# background.js marks it, with which the page loads what sends once something is typed or pointed at.
+READY = ".account-button[aria-haspopup=menu]"
 Window = Callable[..., Page]
 
 
@@ -48,10 +50,17 @@ class ChatPage:
 
     def ask(self, text: str) -> None:
         self.box.fill(text)
+        expect(self.page.locator(READY)).to_be_attached()
         if self.page.evaluate("matchMedia('(pointer: coarse)').matches"):
             self.send.tap()
         else:
             self.box.press("Enter")
+
+    def ready(self) -> Self:
+        """Wait for what the page loads before the first key: it sends without a server from then on."""
+        self.page.mouse.move(5, 5)
+        expect(self.page.locator(READY)).to_be_attached()
+        return self
 
     def another_tab(self) -> "ChatPage":
         """The same address in a second tab of the same browser."""

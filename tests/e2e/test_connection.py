@@ -37,7 +37,7 @@ def network(server: Server) -> Iterator[Network]:
 
 
 # The script that hears of a sign-out in another tab is loaded.
-LISTENS = "() => performance.getEntriesByType('resource').some(({ name }) => /session_end/.test(name))"
+LISTENS = "() => performance.getEntriesByType('resource').some(({ name }) => /tabs/.test(name))"
 
 
 def sign_in_here(page: Page) -> None:
@@ -63,7 +63,7 @@ def test_a_server_that_died_while_it_streamed_is_found_again(chat: ChatPage, ser
 
 
 def test_a_question_is_sent_when_the_server_is_back(chat: ChatPage, server: Server) -> None:
-    chat.page.evaluate(PATIENT)
+    chat.ready().page.evaluate(PATIENT)
     server.kill()
     chat.ask("Are you there?")
     expect(chat.page.get_by_text("Not sent yet. Retrying…")).to_be_visible()
@@ -120,7 +120,7 @@ def test_a_connection_that_fell_silent_is_given_up_and_resumed(window: Window, n
 
 
 def test_a_question_asked_offline_is_sent_when_online(chat: ChatPage, server: Server) -> None:
-    chat.page.context.set_offline(True)
+    chat.ready().page.context.set_offline(True)
     chat.ask("From the tunnel")
     expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     assert chat.page.evaluate("Object.values(localStorage)").count("From the tunnel") == 1
@@ -153,7 +153,7 @@ def test_a_declined_login_keeps_the_text(window: Window, server: Server) -> None
     chat.page.get_by_role("dialog").get_by_role("button", name="Leave this page").click()
     sign_in(chat.page, "carol")
     expect(chat.box).to_have_value("Later then")
-    chat.box.press("Enter")
+    chat.ready().box.press("Enter")
     assert chat.ended() == "You said: Later then"
     assert count_questions(server, "Later then") == 1
 

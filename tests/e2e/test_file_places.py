@@ -47,11 +47,7 @@ def drag(chat: Pictures, *, at: str = "#thread") -> Locator:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_files_that_are_dragged_show_where_they_can_be_dropped(chat: Pictures, scheme: str) -> None:
     chat.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    chat.page.mouse.move(300, 300)  # loads the module that listens
-    chat.page.wait_for_function(
-        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"
-    )
-    chat.page.wait_for_timeout(300)
+    chat.ready()
     chat.page.evaluate(DRAG_TEXT)
     chat.page.wait_for_timeout(300)
     expect(chat.page.locator(".drop-hint")).to_have_count(0)

@@ -31,7 +31,7 @@ def test_the_offline_banner_disappears_by_itself(chat: ChatPage) -> None:
 
 def test_an_offline_question_waits_and_is_sent_once(chat: ChatPage, server: Server) -> None:
     chat.page.clock.install()
-    chat.page.context.set_offline(True)
+    chat.ready().page.context.set_offline(True)
     tries: list[Request] = []
     chat.page.on("requestfailed", lambda request: tries.append(request))
     chat.ask("A very long tunnel")
@@ -51,7 +51,7 @@ def test_an_offline_question_waits_and_is_sent_once(chat: ChatPage, server: Serv
 
 
 def test_a_question_that_waits_can_be_taken_back(chat: ChatPage) -> None:
-    chat.page.context.set_offline(True)
+    chat.ready().page.context.set_offline(True)
     chat.ask("On second thought")
     expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     chat.stop.click()

@@ -71,10 +71,7 @@ def test_pictures_are_added_described_sent_and_opened(window: Window, server: Se
 
 @pytest.mark.parametrize("kind", ["drop", "paste"])
 def test_a_file_is_added_and_never_replaces_the_page(chat: Pictures, kind: str) -> None:
-    chat.page.wait_for_function(
-        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"
-    )
-    chat.page.wait_for_timeout(300)
+    chat.ready()
     assert kind == "paste" or chat.fire("dragover")
     assert chat.fire(kind)
     expect(chat.added).to_have_count(1)

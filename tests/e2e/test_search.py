@@ -22,10 +22,7 @@ def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, serve
     chat.ended()
     page = chat.page
     page.reload()
-    page.wait_for_function(
-        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('page_keys'))"
-    )
-    page.wait_for_timeout(300)
+    chat.ready()
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Search your conversations")
     expect(field).to_be_focused()

@@ -9,14 +9,12 @@ from tests.e2e.axe import findings
 from tests.e2e.chat_page import ChatPage, Window
 from tests.support.server import Server
 
-LOADED = "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('page_keys'))"
-
 
 @pytest.fixture
 def page(window: Window, server: Server) -> Page:
     """An empty chat, once its later modules are there."""
     chat = ChatPage.open(window, server)
-    chat.page.wait_for_function(LOADED)
+    chat.ready()
     chat.page.wait_for_timeout(500)
     return chat.page
 

@@ -96,7 +96,7 @@ def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Serv
     sign_in(shell.page, "carol")
     expect(shell.chat.box).to_have_value("Perhaps later")
     expect(shell.chat.box).to_be_focused()
-    shell.chat.box.press("Enter")
+    shell.chat.ready().box.press("Enter")
     assert shell.chat.ended() == "You said: Perhaps later"
     assert count_questions(server, "Perhaps later") == 1
 

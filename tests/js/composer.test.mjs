@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { DraftStore, isIntendedPress, isSendKey, newUuid } from '../../static/js/composer.js';
+import { isIntendedPress, isSendKey } from '../../static/js/composer.js';
+import { DraftStore, newUuid } from '../../static/js/drafts.js';
 import { MemoryStorage } from './memory_storage.mjs';
 
 const modifiers = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };

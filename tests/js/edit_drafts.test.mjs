@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
+import { DraftStore } from '../../static/js/drafts.js';
 import { EditDrafts } from '../../static/js/edit_drafts.js';
 import { MemoryStorage } from './memory_storage.mjs';
 
@@ -13,7 +14,7 @@ function store(name, value) {
 
 function tab() {
   store('sessionStorage', {});
-  return new EditDrafts('7');
+  return new EditDrafts(DraftStore.open('7'));
 }
 
 beforeEach(() => {

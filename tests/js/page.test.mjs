@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Page, followsAfterScroll, isLongQuestion } from '../../static/js/page.js';
+import { followsAfterScroll, page } from '../../static/js/page.js';
+import { count } from '../../static/js/reply.js';
+import { isLongQuestion } from '../../static/js/turn.js';
 
-/** As much of a document as a Page looks at. */
+let given = {};
+const main = { getAttribute: (name) => given[name] ?? null, dataset: {} };
+
+/** As much of a document as the page's data need. @returns {{value: string}[]} its tokens */
 function pageOf(attributes, tokens = [{ value: 'old' }]) {
   const inTemplate = { value: 'old' };
   const template = { content: { querySelectorAll: () => [inTemplate] } };
+  given = attributes;
   globalThis.document = {
     documentElement: { lang: 'en' },
-    getElementById: () => null,
+    getElementById: (id) => (id === 'chat' ? main : null),
     querySelector: () => tokens[0],
     querySelectorAll: (selector) => (selector === 'template' ? [template] : tokens),
   };
-  const main = { getAttribute: (name) => attributes[name] ?? null, dataset: {} };
-  return { page: new Page(main), tokens: [...tokens, inTemplate] };
+  return [...tokens, inTemplate];
 }
 
 test('a text has its names filled in', () => {
-  const { page } = pageOf({ 'data-msg-reply-heading': '{model} said {what}', 'data-msg-seconds': '{n} s' });
+  pageOf({ 'data-msg-reply-heading': '{model} said {what}', 'data-msg-seconds': '{n} s' });
   assert.equal(page.text('reply-heading', { model: 'GLM' }), 'GLM said {what}');
   assert.equal(page.text('missing'), '');
   assert.equal(page.seconds(3.14159), '3.1 s');
@@ -26,17 +31,17 @@ test('a text has its names filled in', () => {
 });
 
 test('a count has the plural form of the language', () => {
-  const { page } = pageOf({ 'data-msg-tokens-one': '{n} token', 'data-msg-tokens-other': '{n} tokens' });
-  assert.deepEqual([page.count('tokens', 1), page.count('tokens', 2)], ['1 token', '2 tokens']);
+  pageOf({ 'data-msg-tokens-one': '{n} token', 'data-msg-tokens-other': '{n} tokens' });
+  assert.deepEqual([count('tokens', 1), count('tokens', 2)], ['1 token', '2 tokens']);
 });
 
 test('a URL has the id in place of the placeholder', () => {
-  const { page } = pageOf({ 'data-url-send': '/c/00000000-0000-0000-0000-000000000000/messages/' });
+  pageOf({ 'data-url-send': '/c/00000000-0000-0000-0000-000000000000/messages/' });
   assert.equal(page.url('send', 'abc'), '/c/abc/messages/');
 });
 
 test('a new token is set in every form, also in templates', () => {
-  const { page, tokens } = pageOf({});
+  const tokens = pageOf({});
   assert.equal(page.token, 'old');
   page.token = 'new';
   assert.deepEqual(tokens.map(({ value }) => value), ['new', 'new']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { DraftStore } from '../../static/js/composer.js';
+import { DraftStore } from '../../static/js/drafts.js';
 import { QueueStore } from '../../static/js/queue_store.js';
 import { MemoryStorage } from './memory_storage.mjs';
 

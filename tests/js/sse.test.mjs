@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { EventStreamParser } from '../../static/js/stream.js';
+import { EventStreamParser } from '../../static/js/event_stream.js';
 
 function parse(pieces) {
   const events = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { TrayLimits } from '../../static/js/tray_limits.js';
+import { TrayLimits, blindModel } from '../../static/js/tray_limits.js';
 
 const MODELS = {
   cheap: { name: 'Cheap', sees: false, room: 1_000, parts: 600, price: 0.5 },
@@ -37,4 +37,16 @@ test('the cost is written as the language writes it', () => {
 test('the hints say what the model cannot do', () => {
   assert.deepEqual(limits('cheap').hints({ hasPictures: true, tokens: 1_001 }), ['Cheap is blind', 'Cheap is short']);
   assert.deepEqual(limits('free').hints({ hasPictures: true, tokens: 1_000 }), []);
+});
+
+const EYES = { blind: { name: 'Blind', sees: false }, seeing: { name: 'Seeing', sees: true } };
+
+test('only a model that cannot see is named', () => {
+  assert.equal(blindModel(EYES, 'blind', false), 'Blind');
+  assert.equal(blindModel(EYES, 'seeing', false), '');
+  assert.equal(blindModel(EYES, 'gone', false), '');
+});
+
+test('nothing is said twice', () => {
+  assert.equal(blindModel(EYES, 'blind', true), '');
 });

@@ -18,9 +18,7 @@ ALLOWED = {
     "chat/templatetags/rendered.py": ["mark_safe("],
     "templates/admin/chat/setup_check/page.html": ["|safe"],  # a constant that the results replace
     # To the site's own tabs; what comes is only compared with a key, or says that the list is to be fetched.
-    "static/js/sync.js": ["postMessage", "postMessage"],
-    "static/js/conversation_select.js": ["postMessage"],
-    "static/js/login_page.js": ["postMessage"],
+    "static/js/tabs.js": ["postMessage"],
     "static/js/page.js": ["createPolicy", "innerHTML"],
 }
 

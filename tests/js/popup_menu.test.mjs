@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { nextIndex } from '../../static/js/menu_keys.js';
+import { nextIndex } from '../../static/js/popup_menu.js';
 
 const NAMES = ['GLM', 'Gemma', 'Llama', 'GPT'];
 

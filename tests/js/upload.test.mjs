@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isRetryable, listed } from '../../static/js/chosen_files.js';
+import { isRetryable, listed } from '../../static/js/upload.js';
 
 const more = (n) => `${n} more`;
 globalThis.document = { documentElement: { lang: 'en' } };

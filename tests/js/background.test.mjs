@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isHelpKey, scrollsPage } from '../../static/js/page_keys.js';
+import { isHelpKey, scrollsPage } from '../../static/js/background.js';
 
 const EMPTY = { isEmpty: true, isScrollable: false };
 const WITH_TEXT = { isEmpty: false, isScrollable: false };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { titleFromQuestion } from '../../static/js/title.js';
+import { titleFromQuestion } from '../../static/js/conversation_item.js';
 
 test('a title is the first line that is not blank', () => {
   assert.equal(titleFromQuestion('\n  Tell me   a story\nand another one'), 'Tell me a story');

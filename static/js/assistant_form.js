@@ -1,4 +1,46 @@
-import { Upload } from './upload.js';
+import { fetchPart } from './api.js';
+import { setNumber, valueFor, valueOf } from './parameter_controls.js';
+import { deleteUpload, Upload } from './upload.js';
+
+const select = document.getElementById('assistant-model');
+const error = document.getElementById('no-parameters');
+const chosen = {}; // the values on this form, also of models that were chosen before
+
+select?.addEventListener('change', showParameters);
+
+/** Show the parameters of the chosen model, with the values of the form as near as it takes them. */
+async function showParameters() {
+  const model = select.value;
+  const query = new URLSearchParams({ assistant: '', ...(model && { model }) });
+  const part = await fetchPart(`${select.dataset.parameters}?${query}`).catch(() => null);
+  if (model !== select.value) return; // changed again meanwhile
+  error.hidden = part !== null;
+  if (!part) return;
+  remember();
+  document.getElementById('parameters').replaceWith(part);
+  controls().forEach(restore);
+  const details = document.querySelector('#parameters details');
+  if (details) details.open = [...details.querySelectorAll('[type=number]')].some((field) => field.value);
+}
+
+function controls() {
+  return [...document.querySelectorAll('#parameters :is([type=radio], [type=number])')];
+}
+
+function remember() {
+  for (const control of controls()) {
+    if (control.type === 'radio' && !control.checked) continue;
+    const value = valueOf(control);
+    if (value === null) delete chosen[control.name];
+    else chosen[control.name] = value;
+  }
+}
+
+function restore(control, index, all) {
+  const value = valueFor(control, chosen[control.name], all);
+  if (control.type === 'radio') control.checked = control.value === value;
+  else setNumber(control, value);
+}
 
 /**
  * Upload the documents of an assistant's form as they are chosen: each may be as large as a file may be, and the
@@ -8,7 +50,6 @@ class AssistantDocuments {
   #fieldset;
   #list;
   #template;
-  #page;
   #pending = new Set();
 
   /** @param {HTMLFieldSetElement} fieldset */
@@ -17,7 +58,6 @@ class AssistantDocuments {
     this.#fieldset = fieldset;
     this.#list = fieldset.querySelector('ul');
     this.#template = fieldset.querySelector('template');
-    this.#page = { token: form.elements.csrfmiddlewaretoken.value };
     const input = fieldset.querySelector('[type=file]');
     input.addEventListener('change', () => {
       for (const file of [...input.files]) this.#add(file);
@@ -31,7 +71,7 @@ class AssistantDocuments {
     row.querySelector('bdi').textContent = file.name;
     row.querySelector('progress').ariaLabel = file.name;
     this.#list.append(row);
-    const upload = new Upload(this.#page, this.#fieldset.dataset.upload, row.querySelector('progress'));
+    const upload = new Upload(this.#fieldset.dataset.upload, row.querySelector('progress'));
     row.querySelector('button').addEventListener('click', () => {
       upload.abort();
       row.remove();
@@ -46,7 +86,7 @@ class AssistantDocuments {
   #show(row, { status, body }) {
     row.querySelector('progress').remove();
     if (status !== 201 || body.kind !== 'document') {
-      if (body.url) this.#delete(body.url);
+      if (body.url) deleteUpload(body.url);
       const told = row.querySelector('.error');
       told.textContent = body.error?.message ?? (body.url ? told.dataset.picture : told.dataset.failed);
       told.hidden = false;
@@ -57,11 +97,6 @@ class AssistantDocuments {
     Object.assign(row.querySelector('input'), { value: body.id, disabled: false, checked: true });
     row.querySelector('bdi').textContent = body.name;
     Object.assign(row.querySelector('a'), { href: body.text_url, hidden: false });
-  }
-
-  #delete(url) {
-    // If it fails, the daily pruning deletes the file.
-    fetch(url, { method: 'DELETE', headers: { 'X-CSRFToken': this.#page.token } }).catch(() => {});
   }
 
   /** Wait for the documents that are on their way. */

@@ -9,57 +9,33 @@ const LIVE_REPLY = '.reply[aria-busy=true]';
 
 const region = document.getElementById('spoken');
 const thread = document.getElementById('thread');
+let article = null; // of the reply that is being written
+let announced = 0; // blocks of it
+let timer = 0;
+let clearTimer = 0;
 
-/** The announcements of one reply, with the number of blocks that were announced. */
-class ReplyAnnouncer {
-  #article;
-  #announced;
+function update() {
+  // Nothing is announced at the end of a reply that the server did not accept, or that a new copy of the page replaced.
+  if (article && !article.isConnected) stop();
+  if (!article) {
+    article = thread.querySelector(LIVE_REPLY);
+    announced = article ? completeBlocks().length : 0;
+  } else if (!article.matches(LIVE_REPLY)) finish();
+  else if (completeBlocks().length > announced) timer ||= setTimeout(announceMore, ANNOUNCE_DELAY_MS);
+}
 
-  constructor(article) {
-    this.#article = article;
-    this.#announced = this.#completeBlocks;
-  }
+/** Return the complete blocks: the last one of a live reply may still grow. */
+function completeBlocks() {
+  const blocks = Array.from(article.querySelector('[data-part=text]').children);
+  return article.matches(LIVE_REPLY) ? blocks.slice(0, -1) : blocks;
+}
 
-  get live() {
-    return this.#article.matches(LIVE_REPLY);
-  }
-
-  /**
-   * True if the article left the page. Nothing is announced at the end of a reply that the server did not
-   * accept, or that a new copy of the page replaced.
-   */
-  get isRemoved() {
-    return !this.#article.isConnected;
-  }
-
-  /** True if there are complete blocks that were not announced. */
-  get hasMore() {
-    return this.#completeBlocks > this.#announced;
-  }
-
-  /** @returns {string} the text of the blocks that became complete since the last call */
-  next() {
-    const count = this.#completeBlocks;
-    const complete = Array.from(this.#blocks).slice(this.#announced, count);
-    this.#announced = Math.max(this.#announced, count); // after a reset the same text comes again
-    return complete.map(textOf).filter(Boolean).join('\n');
-  }
-
-  /** @returns {string} the announcement of the end */
-  get endText() {
-    if (this.#article.dataset.status === 'complete') return region.dataset.finished;
-    const { textContent: status } = this.#article.querySelector('[data-part=status-text]');
-    return region.dataset.ended.replace('{state}', () => status.trim());
-  }
-
-  /** The number of complete blocks. The last block of a live reply may still grow. */
-  get #completeBlocks() {
-    return Math.max(0, this.#blocks.length - (this.live ? 1 : 0));
-  }
-
-  get #blocks() {
-    return this.#article.querySelector('[data-part=text]').children;
-  }
+/** @returns {string} the text of the blocks that became complete since the last call */
+function nextText() {
+  const blocks = completeBlocks();
+  const text = blocks.slice(announced).map(textOf).filter(Boolean).join('\n');
+  announced = Math.max(announced, blocks.length); // after a reset the same text comes again
+  return text;
 }
 
 /** Return a block's text: code without its button, and table cells on separate lines. */
@@ -68,33 +44,26 @@ function textOf(block) {
   return Array.from(parts, (part) => part.innerText.trim()).join('\n');
 }
 
-let announcer = null;
-let timer = 0;
-let clearTimer = 0;
-
-function update() {
-  if (announcer?.isRemoved) stop();
-  if (!announcer) {
-    const live = thread.querySelector(LIVE_REPLY);
-    if (live) announcer = new ReplyAnnouncer(live);
-  } else if (!announcer.live) finish();
-  else if (announcer.hasMore) timer ||= setTimeout(announceMore, ANNOUNCE_DELAY_MS);
-}
-
 function announceMore() {
   timer = 0;
-  announce(announcer.next());
+  announce(nextText());
 }
 
 function finish() {
-  announce([announcer.next(), announcer.endText].filter(Boolean).join('\n'));
+  announce([nextText(), endText()].filter(Boolean).join('\n'));
   stop();
+}
+
+function endText() {
+  if (article.dataset.status === 'complete') return region.dataset.finished;
+  const { textContent: status } = article.querySelector('[data-part=status-text]');
+  return region.dataset.ended.replace('{state}', () => status.trim());
 }
 
 function stop() {
   clearTimeout(timer);
   timer = 0;
-  announcer = null;
+  article = null;
 }
 
 function announce(text) {

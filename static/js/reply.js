@@ -12,7 +12,7 @@ export class Reply {
   #discarded = false; // the server has discarded the text that is shown
   #frame = 0;
   #thinking = false;
-  #stopwatch = null;
+  #stopClock = null;
   #onChange;
 
   /** @param {() => void} onChange  called after each change of the page */
@@ -150,13 +150,13 @@ export class Reply {
     if (this.#thinking) return;
     this.#thinking = true;
     const isStart = !this.#parts.reasoning.hasChildNodes() && !this.#parts.text.hasChildNodes();
-    if (isStart) this.#stopwatch = new Stopwatch((seconds) => this.#showThinking('thinking', seconds, 0));
+    if (isStart) this.#stopClock = startStopwatch((seconds) => this.#showThinking('thinking', seconds, 0));
   }
 
   #stopThinking() {
-    if (this.#thinking) this.#showThinking('thought', this.#stopwatch?.stop());
+    if (this.#thinking) this.#showThinking('thought', this.#stopClock?.());
     this.#thinking = false;
-    this.#stopwatch = null;
+    this.#stopClock = null;
   }
 
   #showThinking(name, seconds, digits = 1) {
@@ -176,25 +176,19 @@ export class Reply {
   }
 }
 
-/** Calls `onSecond` with the seconds, at once and then once a second. */
-class Stopwatch {
-  #started = performance.now();
-  #timer;
-
-  constructor(onSecond) {
-    onSecond(0);
-    this.#timer = setInterval(() => onSecond(Math.round(this.#seconds)), 1_000);
-  }
-
-  get #seconds() {
-    return (performance.now() - this.#started) / 1_000;
-  }
-
-  /** @returns {number} the seconds that it ran */
-  stop() {
-    clearInterval(this.#timer);
-    return this.#seconds;
-  }
+/**
+ * Call `onSecond` with the seconds, at once and then once a second.
+ * @returns {() => number} ends that, and returns the seconds that it ran
+ */
+function startStopwatch(onSecond) {
+  const started = performance.now();
+  const seconds = () => (performance.now() - started) / 1_000;
+  onSecond(0);
+  const timer = setInterval(() => onSecond(Math.round(seconds())), 1_000);
+  return () => {
+    clearInterval(timer);
+    return seconds();
+  };
 }
 
 /** Return the plural form of a sentence of the page. */

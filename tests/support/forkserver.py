@@ -1,6 +1,6 @@
 """Processes of `manage.py`, forked from one that has imported their libraries.
 
-A start costs 0.4 s of processor time instead of 1.2, and a test of the engine starts one or more.
+A start takes a third of the processor time (0.3 s, not 0.9), and a test of the engine starts one or more.
 
 Each runs `manage.py` from its first line, with an environment of its own: every setting, and all modules
 of ours that may read one, are read after the fork.

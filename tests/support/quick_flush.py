@@ -1,7 +1,7 @@
 """Empty the database after a test that commits: only the tables that have rows.
 
-Django's own flush truncates every table and then creates all permissions again. For races between turns
-that is half of the time: 1.4 s a test on PostgreSQL, where each truncated table is a new file, and not 0.5.
+Django's own flush truncates every table and then creates all permissions again. For races between turns,
+on a busy machine, that was 1.4 s a test, not 0.5, on PostgreSQL, where each truncated table is a new file.
 """
 
 from collections.abc import Iterator

@@ -60,6 +60,8 @@ CITE = mark("cite", "turn0search0")
             f"([Pan]({WEB}))",
         ),
         (NEWS, [], "More"),
+        ("| " + mark("url", "Tides | Holmby", WEB) + " | x |", [], f"| [Tides \\| Holmby]({WEB}) | x |"),
+        ("| " + mark("entity", '["shop","Oak | Ash"]') + " | x |", [], "| Oak \\| Ash | x |"),
         (mark("video", "A film", "turn0video0"), [], "A film"),
         (
             "Look: " + mark("image_group", '{"query": ["a hall", "a tower"]}'),

@@ -22,6 +22,7 @@ ROLE_OF_AUTHOR = {
     "assistant": ASSISTANT,
 }
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
+UNSAFE = re.compile(r"[\[\]|]")  # in the words of a link, which may stand in a table
 BACKTICKS = re.compile("`{3,}")
 LANGUAGES = {"react": "jsx", "code-html": "html"}
 UNNAMED_ATTACHMENT = "?"  # shown for an attachment without a name
@@ -113,7 +114,7 @@ def link(words: str, url: Any) -> str:
     words, found = one_line(words), address(url)
     if not found:
         return words
-    words = (words or urlsplit(found).netloc).replace("[", r"\[").replace("]", r"\]")
+    words = UNSAFE.sub(r"\\\g<0>", words or urlsplit(found).netloc)
     return f"[{words}](<{found}>)" if set(found) & set("()<>") else f"[{words}]({found})"
 
 

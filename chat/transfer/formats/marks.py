@@ -129,7 +129,8 @@ def _joined(arguments: list[Any]) -> str:
 def _entity(arguments: list[Any]) -> str:
     """Return the name in a list of category, name and explanation."""
     found = arguments[0] if arguments and isinstance(arguments[0], list) else arguments
-    return foreign.text(found[1]) if len(found) > 1 else _joined(found)
+    name = foreign.text(found[1]) if len(found) > 1 else _joined(found)
+    return name.replace("|", r"\|")  # in a table
 
 
 def _url(arguments: list[Any]) -> str:

@@ -12,6 +12,7 @@ from .pdf_pieces import GAP, Piece, pieces
 from .pdf_tables import MIN_HEADS, MIN_ROWS, Row, cells, headed_tables
 from .pdf_text import Box, PageText
 
+NEAR_ROWS = 20  # below a head: that many lines hold the first rows
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
@@ -29,7 +30,10 @@ def reading_order(text: PageText) -> Iterable[int | str]:
 
 def _may_have_heads(boxes: list[Box]) -> bool:
     counted = [_cells(row) for row in _rows(boxes)]
-    return max(counted, default=0) >= MIN_HEADS and sum(cells > 1 for cells in counted) > MIN_ROWS
+    return any(
+        cells >= MIN_HEADS and sum(below > 1 for below in counted[row + 1 : row + NEAR_ROWS]) >= MIN_ROWS
+        for row, cells in enumerate(counted)
+    )
 
 
 def _around_tables(text: PageText, tables: list[list[Row]]) -> Iterator[int | str]:

@@ -22,7 +22,8 @@ ROLE_OF_AUTHOR = {
     "assistant": ASSISTANT,
 }
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
-UNSAFE = re.compile(r"[\[\]|]")  # in the words of a link, which may stand in a table
+ENDS = re.compile(r"[\\\[\]|]")  # ends a link or a cell of a table, or would take the meaning of its escape
+IN_ADDRESSES = {ord("|"): "%7C", ord("<"): "%3C", ord(">"): "%3E"}
 BACKTICKS = re.compile("`{3,}")
 LANGUAGES = {"react": "jsx", "code-html": "html"}
 UNNAMED_ATTACHMENT = "?"  # shown for an attachment without a name
@@ -113,9 +114,14 @@ def link(words: str, url: Any) -> str:
     """Return a Markdown link; only its words without an address, and the host in place of missing words."""
     words, found = one_line(words), address(url)
     if not found:
-        return words
-    words = UNSAFE.sub(r"\\\g<0>", words or urlsplit(found).netloc)
-    return f"[{words}](<{found}>)" if set(found) & set("()<>") else f"[{words}]({found})"
+        return escaped(words)
+    words, found = escaped(words or urlsplit(found).netloc), found.translate(IN_ADDRESSES)
+    return f"[{words}](<{found}>)" if set(found) & set("()") else f"[{words}]({found})"
+
+
+def escaped(words: str) -> str:
+    """Return words that end neither the link nor the cell of a table in which they stand."""
+    return ENDS.sub(r"\\\g<0>", words)
 
 
 def quoted(passage: str) -> str:

@@ -93,7 +93,11 @@ def _shown(mark: re.Match[str], known: dict[str, tuple[str, str]], draft: Draft)
     alternative, links = known.get(mark[0], ("", ""))
     if old := mark["old"]:
         number, *words = old.split("†")
-        links = links or known.get(f"†{number.partition(':')[0]}", ("", ""))[1] or ", ".join(_plain(words))
+        links = (
+            links
+            or known.get(f"†{number.partition(':')[0]}", ("", ""))[1]
+            or foreign.escaped(", ".join(_plain(words)))
+        )
         return f"({links})" if links else f"[{number}]"
     new = mark["new"] or mark["cut"]
     if alternative or new is None:
@@ -129,8 +133,7 @@ def _joined(arguments: list[Any]) -> str:
 def _entity(arguments: list[Any]) -> str:
     """Return the name in a list of category, name and explanation."""
     found = arguments[0] if arguments and isinstance(arguments[0], list) else arguments
-    name = foreign.text(found[1]) if len(found) > 1 else _joined(found)
-    return name.replace("|", r"\|")  # in a table
+    return foreign.escaped(foreign.text(found[1]) if len(found) > 1 else _joined(found))
 
 
 def _url(arguments: list[Any]) -> str:

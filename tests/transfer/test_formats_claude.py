@@ -40,6 +40,10 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
     ("blocks", "shown", "thoughts"),
     [
         ([text("a"), text("b")], "a\n\nb", ""),
+        ([text("It is "), text("high", citations=[]), text(", they say.")], "It is high, they say.", ""),
+        ([text("- a\n"), text("- b"), text("\n- c")], "- a\n- b\n- c", ""),
+        ([text("| a |\n|---|\n"), text("| 1 |")], "| a |\n|---|\n| 1 |", ""),
+        ([text("a "), use("x"), text("b")], "a \n\nb", "**x**"),
         ([{"type": "thinking", "thinking": "Hm."}, text("a")], "a", "Hm."),
         ([{"type": "thinking", "summaries": [{"summary": "S"}]}, text("a")], "a", "S"),
         ([{"type": "voice_note", "title": "T", "text": "said"}], "T\n\nsaid", ""),

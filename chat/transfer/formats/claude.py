@@ -17,7 +17,7 @@ from chat.transfer.imported import UNKNOWN_TIME, Node, messages_of
 from chat.transfer.records import ImportedConversation
 
 from . import details, foreign
-from .claude_elements import elements
+from .claude_elements import elements, joined
 from .drafts import MAX_PASTE_CHARS, Draft, Drafts
 from .versions import Change, Document, Documents, inserted
 
@@ -112,7 +112,7 @@ class _Blocks:
         self._titles: dict[str, str] = {}  # by the addresses that a search found
 
     def read(self, blocks: list[Raw]) -> None:
-        for block in blocks:
+        for block in joined(blocks):
             BLOCKS.get(foreign.text(block.get("type")), _Blocks.unknown)(self, block)
 
     def text(self, block: Raw) -> None:

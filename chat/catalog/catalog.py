@@ -30,6 +30,7 @@ SITE_POSITION = 2 * DEFAULT_POSITION  # the position of the models of the site's
 FRESH_LIST_AGE = timedelta(minutes=10)  # a list younger than this is not fetched ahead of schedule
 DEPRECATED_CODE = "5028"  # Cloudflare's error code for a deprecated model
 Source = SiteModel.Source
+Lesson = tuple[str, ModelLimits]
 
 
 def catalog_for_user(offered: Catalog, user: User) -> Catalog:
@@ -182,8 +183,13 @@ def _default(
     return choice.default
 
 
-def record_rejection(key: str, error: UpstreamError) -> None:
-    """Store the information in an error about the model itself: its limits, or that it is deprecated."""
+def record_rejection(key: str, error: UpstreamError, confirmed: bool) -> None:
+    """Store the information in an error about the model itself: its limits, or that it is deprecated.
+
+    `confirmed`: more than one person's requests say so. Else it is stored only where nobody else is.
+    """
+    if not confirmed and User.objects.filter(is_active=True).count() > 1:
+        return
     limits = _limits(error)
     with write_lock(), transaction.atomic():
         if SiteModel.objects.note_limits(key, limits.window, limits.output):
@@ -198,6 +204,11 @@ def record_rejection(key: str, error: UpstreamError) -> None:
 def is_informative(error: UpstreamError) -> bool:
     """Return True if `record_rejection` may have something to store, and so is worth its queries."""
     return error.code == DEPRECATED_CODE or _limits(error) != ModelLimits()
+
+
+def lesson(error: UpstreamError) -> Lesson:
+    """Return what an error says of the model, which is the same for all who meet it."""
+    return error.code if error.code == DEPRECATED_CODE else "", _limits(error)
 
 
 def _limits(error: UpstreamError) -> ModelLimits:

@@ -18,6 +18,7 @@ from .catalog import CurrentCatalog
 
 VERSION_POLL_SECONDS = 2.5  # between two queries of the list's version
 RELOAD_SECONDS = 600.0  # for what ends by itself: refusals and limits that were learned a day ago
+MAX_MET = 1_000  # refusals that are remembered until a second person meets them
 LIST_NAME = "the list of models"
 
 logger = logging.getLogger(__name__)
@@ -29,13 +30,14 @@ class CatalogWatcher:
     Everything but the queries runs on the event loop.
     """
 
-    def __init__(self, given: Sequence[LlmModel], catalog: CurrentCatalog, client: Client | None) -> None:
+    def __init__(self, given: Sequence[LlmModel], current: CurrentCatalog, client: Client | None) -> None:
         """`given`: the models of the site's settings. `client` None: no account with a list to fetch."""
         self._given = given
         self._client = client
-        self._catalog = catalog
+        self._catalog = current
         self._version = 0
         self._loaded = 0.0
+        self._met: dict[tuple[str, catalog.Lesson], str] = {}
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
@@ -52,7 +54,20 @@ class CatalogWatcher:
     def learn(self, model: LlmModel, error: UpstreamError | None) -> None:
         """Store what an error reveals about the model's limits or its end, without delaying the run."""
         if error and not (model.local or error.quotes_request) and catalog.is_informative(error):
-            self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), LIST_NAME))
+            confirmed = self._is_confirmed(model, error)
+            storing = run_in_db(catalog.record_rejection, model.id, error, confirmed)
+            self._tasks.start(log_failure(storing, LIST_NAME))
+
+    def _is_confirmed(self, model: LlmModel, error: UpstreamError) -> bool:
+        """Return True if the site itself met this refusal, or a second person in this process.
+
+        Else one person could change a model for everybody: a server may repeat in its error what another
+        one, named by the request, was made to say.
+        """
+        if len(self._met) >= MAX_MET:
+            self._met.clear()
+        first = self._met.setdefault((model.id, catalog.lesson(error)), error.person)
+        return not error.person or first != error.person
 
     async def _poll(self) -> None:
         state = await run_in_db(CatalogState.objects.status)

@@ -116,7 +116,7 @@ class UpstreamError(Exception):
     detail contained one of the site's own secrets. `from_server`: the detail is the server's, whose `param`
     names a field of the request and whose `word` is one of FIELD_WORDS, or both are "". `unreachable`: no
     connection was made, so no request is to blame. `quotes_request`: the detail may repeat what a person
-    wrote, so nothing is learned from its words.
+    wrote, so nothing is learned from its words. `person`: the pseudonym of who asked, "" for the site itself.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class UpstreamError(Exception):
         self.message = _sentence(kind, code, detail)
         self.request_id = request_id
         self.from_server = self.unreachable = self.quotes_request = False
-        self.param = self.word = ""
+        self.param = self.word = self.person = ""
         redacted = redact(detail[:MAX_READ_CHARS])
         self.is_redacted = redacted != detail[:MAX_READ_CHARS]
         self.detail = SECRET.sub("…", redacted)[:MAX_DETAIL_CHARS]

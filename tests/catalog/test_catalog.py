@@ -172,10 +172,10 @@ def test_a_finetune_that_is_gone_is_replaced_by_its_base() -> None:
 def test_a_models_own_limits_win_over_the_declared_ones() -> None:
     declare(GEMMA, window=90_000, retires=date(2030, 1, 1))
     before = CatalogState.objects.status().version
-    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]), confirmed=True)
     assert now().get(GEMMA).window == 60_000
     assert CatalogState.objects.status().version == before + 1
-    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))  # nothing new
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]), confirmed=True)  # nothing new
     assert CatalogState.objects.status().version == before + 1
     yesterday = datetime.now(UTC) - timedelta(days=1, minutes=1)
     assert change(GEMMA, limits_observed=yesterday).get(GEMMA).window == 90_000
@@ -183,7 +183,7 @@ def test_a_models_own_limits_win_over_the_declared_ones() -> None:
 
 def test_a_limit_of_its_output_is_learnt_too() -> None:
     words = "max_completion_tokens is too large: 9. This model supports at most 8192 completion tokens."
-    catalog.record_rejection(GEMMA, from_payload({"error": {"message": words}}))
+    catalog.record_rejection(GEMMA, from_payload({"error": {"message": words}}), confirmed=True)
     assert now().get(GEMMA).max_output == 8_192
 
 
@@ -191,13 +191,13 @@ def test_one_refusal_ends_no_model_and_three_end_it_for_a_day() -> None:
     ended = from_payload(error(5028)[1])
     assert catalog.is_informative(ended)
     for _ in range(2):
-        catalog.record_rejection(GEMMA, ended)
+        catalog.record_rejection(GEMMA, ended, confirmed=True)
         assert now().get(GEMMA)
-    catalog.record_rejection(GEMMA, ended)
+    catalog.record_rejection(GEMMA, ended, confirmed=True)
     assert now().retired(GEMMA)
     yesterday = datetime.now(UTC) - timedelta(days=1, minutes=1)
     assert change(GEMMA, last_rejected=yesterday).get(GEMMA)
-    catalog.record_rejection(GEMMA, ended)  # what was said yesterday does not count
+    catalog.record_rejection(GEMMA, ended, confirmed=True)  # what was said yesterday does not count
     assert now().get(GEMMA)
 
 
@@ -212,7 +212,7 @@ async def test_of_words_that_a_person_wrote_nothing_is_learnt(monkeypatch: pytes
 
     learnt: list[str] = []
 
-    def record(_function: Any, model: str, _error: Any) -> Any:
+    def record(_function: Any, model: str, _error: Any, _confirmed: bool) -> Any:
         learnt.append(model)
         return nothing()
 
@@ -229,3 +229,26 @@ async def test_of_words_that_a_person_wrote_nothing_is_learnt(monkeypatch: pytes
         made.learn(model, problem)
     await made._tasks.wait(60)
     assert learnt == [bundled()[0].id]
+
+
+def test_one_of_several_people_changes_no_model_for_all() -> None:
+    User.objects.create_user("alice")
+    declare(GEMMA, window=90_000)
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]), confirmed=False)
+    assert now().get(GEMMA).window == 60_000  # nobody else is there
+    SiteModel.objects.filter(pk=GEMMA).update(observed_context_window=None, limits_observed=None)
+    User.objects.create_user("bob")
+    for code in (3030, 5028, 5028, 5028):
+        catalog.record_rejection(GEMMA, from_payload(error(code)[1]), confirmed=False)
+    assert now().get(GEMMA).window == 90_000
+
+
+def test_a_second_person_or_the_site_confirms_a_refusal() -> None:
+    made = watcher.CatalogWatcher([], catalog.current, None)
+    met = [("alice", 3030), ("alice", 3030), ("bob", 5028), ("bob", 3030), ("bob", 5028), ("", 5021)]
+    confirmed = []
+    for person, code in met:
+        refusal = from_payload(error(code)[1])
+        refusal.person = person
+        confirmed.append(made._is_confirmed(bundled()[0], refusal))
+    assert confirmed == [False, False, False, True, False, True]

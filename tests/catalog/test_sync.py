@@ -122,7 +122,7 @@ def test_the_administrators_decisions_stay(fake: Fake) -> None:
 
 def test_learned_limits_hold_until_the_declaration_changes(fake: Fake) -> None:
     refreshed(fake)
-    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]), confirmed=True)
     refreshed(fake)
     assert now().get(GEMMA).window == 60_000
     without(fake, GEMMA)

@@ -69,10 +69,11 @@ def test_limits_from_a_rejection_reach_every_process(
     servers: Callable[..., Server], database: Database
 ) -> None:
     one, other = servers(), servers()
-    with one.person("alice").ask("fake: status code=3030", model="@cf/openai/gpt-oss-20b") as stream:
-        stream.to_end()
-    assert stream.done
-    assert stream.done["code"] == "too_long"
+    for name in ("alice", "bob"):
+        with one.person(name).ask("fake: status code=3030", model="@cf/openai/gpt-oss-20b") as stream:
+            stream.to_end()
+        assert stream.done
+        assert stream.done["code"] == "too_long"
     learnt = "SELECT observed_context_window FROM chat_sitemodel WHERE id = '@cf/openai/gpt-oss-20b'"
     until(lambda: database.value(learnt) == 60_000)
     for server in (one, other):

@@ -217,6 +217,7 @@ class RoutedRequest:
             return
         sent = [request.messages, request.raw_parameters, request.gateway]
         error.quotes_request = is_quoted(error.detail, error.param, sent)
+        error.person = self.person
         if model.counts_against_quota:
             if error.kind is ErrorKind.THROTTLED:
                 self._record_rate_limit(model, error)

@@ -32,8 +32,12 @@ NESTED_FIELDS = (
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,9})?"
 UNIT = r"(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
 PART = rf"{NUMBER} ?{UNIT}"
-TIME = rf"(?:{PART}(?:(?: and |,? )?{PART})*|{NUMBER}(?!\.?[0-9]| ?[a-z]))"
-WAIT_IN_TEXT = re.compile(rf"(?:(?:try again|retry) (?:in|after)|please wait) ({TIME})", re.I)
+TIME = rf"(?:{PART}(?:(?: and |,? )?{PART})*|{NUMBER}(?![.:-]?[0-9]| ?[a-z]))"
+CLOCK = r"[0-9]{1,3}(?::[0-5][0-9]){1,2}(?![0-9:])"  # a duration as hours, minutes and seconds
+DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+WAIT_IN_TEXT = re.compile(
+    rf"(?:(?:try again|retry) (?:in|after)|please wait):? ({DATE}|{CLOCK}|{TIME})", re.I
+)
 DURATION = re.compile(TIME, re.I)
 PART_OF_DURATION = re.compile(rf"({NUMBER}) ?({UNIT})?", re.I)
 SECONDS_OF_UNIT = {"": 1.0, "m": 60.0, "s": 1.0, "h": 3600.0, "d": 86_400.0}
@@ -126,7 +130,17 @@ def retry_after(headers: Mapping[str, str], payload: object, text: str) -> float
         wait = _duration(delay)
         return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
     found = WAIT_IN_TEXT.search(text)
-    return _duration(found[1]) if found else None
+    return _wait(found[1]) if found else None
+
+
+def _wait(said: str) -> float | None:
+    """Return the seconds of a date, of `00:05:30`, or of what `_duration` reads."""
+    if re.fullmatch(DATE, said, re.I):
+        wait = _until(said)
+        return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
+    if ":" in said:
+        return float(sum(int(part) * 60**place for place, part in enumerate(reversed(said.split(":")))))
+    return _duration(said)
 
 
 def _in_milliseconds(headers: Mapping[str, str]) -> float | None:

@@ -215,6 +215,13 @@ FIELD_WORDS = {
 SIZE_WORDS = {"invalid_value", "invalid_type", "string_above_max_length", "array_above_max_length"}
 SIZED_PARAM = re.compile(r"(?:messages|prompt|input)\b")
 QUOTATION = re.compile(r"""(?<!\w)(?:'[^']{1,200}'|"[^"]{1,200}"|`[^`]{1,200}`|“[^”]{1,200}”)(?!\w)""")
+# A place in the tools that the request defines, and names like those that clients give.
+NAMES = re.compile(
+    r"\S{0,200}\b(?:tools|toolConfig|functions|properties)[.\[]\S{0,200}"
+    r"|\w{0,64}(?:rate_limit|content_filter)\w{0,64}",
+    re.I,
+)
+REPLY_LIMIT = re.compile(r"maximum tokens you requested exceeds the model limit", re.I)  # Bedrock's
 NAMES_OF_LIMITS = re.compile(r"max_\w*tokens|inputs?|prompt|messages")
 
 
@@ -233,7 +240,10 @@ def kind_of(code: str, words: list[str], text: str, status: int | None, param: s
         return named
     text = text[:MAX_SEARCHED_CHARS]
     if status in REQUEST_STATUSES:  # what stands in quotes may be the request's
+        if REPLY_LIMIT.search(text):
+            return ErrorKind.INVALID
         text = QUOTATION.sub(lambda found: found[0] if NAMES_OF_LIMITS.search(found[0]) else "'…'", text)
+        text = NAMES.sub("…", text)
     if found := _kind_of_text(text, code, status):
         return found
     if code in KIND_OF_CODE:

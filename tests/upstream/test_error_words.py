@@ -361,6 +361,20 @@ OTHER_BODIES: list[tuple[int, Any, ErrorKind]] = [
         },
         TOO_LONG,
     ),
+    *(
+        (400, {"message": text}, INVALID)
+        for text in (
+            "The value at toolConfig.tools.0.toolSpec.inputSchema.json.properties.rate_limit.type is wrong",
+            "toolConfig.tools.0.toolSpec.inputSchema.json.properties.context_length.type must be an object",
+            "tools.3.custom.input_schema.properties.context_window.type: Input should be 'object'",
+            "* GenerateContentRequest.tools[0].x.properties[rate_limit].items: missing field.",
+            "tool set_rate_limit: parameters must be an object",
+            "Function name was content_filter! must be a-z, A-Z, 0-9",
+            "Failed to parse grammar: rate_limit ::= error",
+            "The maximum tokens you requested exceeds the model limit of 4096.",
+        )
+    ),
+    (422, {"detail": [{"loc": ["body", "tools", 0, "rate_limit"], "msg": "x", "type": "a"}]}, INVALID),
     (400, {"error": {"message": "unsupported content type", "type": "invalid_request_error"}}, INVALID),
     (
         400,
@@ -583,6 +597,8 @@ SOON = NOW + timedelta(hours=2)
         ({}, said("Rate limit reached. Please try again in 7.66s. Visit"), 7.66),
         ({}, said("Rate limit reached. Please try again in 1m2.5s."), 62.5),
         ({}, said("Rate limit: retry after 20 seconds."), 20),
+        ({}, said("Rate limit: retry in: 45s"), 45),
+        ({}, said(f"Rate limit: retry after {SOON.isoformat(timespec='seconds')}"), 7200),
         ({}, said("Rate limit: please wait 39000 seconds before retrying"), 39_000),
         *(
             ({}, said(f"Rate limit reached, try again in {time}."), seconds)
@@ -598,6 +614,7 @@ SOON = NOW + timedelta(hours=2)
                 ("2h9m12.96s", 7_752.96),
                 ("120ms", 0.12),
                 ("1 fortnight", 60),
+                ("00:05:30", 330),
             ]
         ),
         ({}, said("slow down", retry_after="30 seconds"), 30),

@@ -3,18 +3,17 @@
 import json
 import re
 
-from .refusals import NO_JSON, invalid
-
 NO_ARGUMENTS = "{}"
 BACKSLASH = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
 CUT_WORD = re.compile(r"[\w.+-]{0,20}\s*")  # of a number or a literal at the end
 
 
-def mended(arguments: object, where: str) -> object:
+def mended(arguments: object) -> object:
     """Return arguments that can be parsed, an object as it is.
 
     Servers fail on what is no JSON. Control characters are escaped, and backslashes that escape nothing.
-    Calls without arguments, and with arguments that were cut off, have none. Raises InvalidField for others.
+    Calls without arguments, and with arguments that were cut off, have none. What else cannot be read stands
+    under `raw`: it was handed out like this, and its model sees what it wrote.
     """
     if isinstance(arguments, dict):
         return arguments
@@ -34,7 +33,7 @@ def mended(arguments: object, where: str) -> object:
         return arguments if _is_strict(arguments) else json.dumps(value, ensure_ascii=False)
     if _is_cut(failure):
         return NO_ARGUMENTS
-    raise invalid(NO_JSON, where)
+    return json.dumps({"raw": arguments}, ensure_ascii=False)
 
 
 def _is_strict(text: str) -> bool:

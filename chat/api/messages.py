@@ -102,5 +102,5 @@ def _tool_call(sent: Object, where: str, *, takes_all: bool) -> Object:
     called = sent.get("function") or sent
     if called.get("name") is None:
         raise invalid(MISSING, f"{where}.function.name", "missing_required_parameter")
-    readable = {**called, "arguments": mended(called.get("arguments"), f"{where}.function.arguments")}
+    readable = {**called, "arguments": mended(called.get("arguments"))}
     return {**sent, "function": readable} if called is not sent else readable

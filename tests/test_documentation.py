@@ -25,7 +25,12 @@ TRANSLATION = "docs/operating.md"
 IMAGES = ROOT / "deploy" / "images"
 KB = 1000
 STILL, MOVING = 150 * KB, 600 * KB
-NO_FILES = {"local/smollm2-135m", "DATA_DIR/workers", "application/octet-stream"}  # they look like some
+NO_FILES = {
+    "local/smollm2-135m",
+    "DATA_DIR/workers",
+    "move.zip",
+    "application/octet-stream",
+}  # look like some
 SVG = "{http://www.w3.org/2000/svg}"
 
 INLINE = {(page, each) for page in PAGES for each in re.findall(r"`([^`\n]+)`", prose(page))}

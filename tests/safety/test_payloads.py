@@ -18,8 +18,16 @@ Opens = Callable[[str], Watch]
 
 # Applies the patches to a reply's text piece by piece, as the page's own stream does.
 PLAY = """async (replies) => {
-  const load = (name) => import(document.querySelector(`link[href*="js/${name}."]`).href);
-  const { applyPatches, parseTrustedHtml } = await load("page");
+  const load = async (name) => {
+    for (let turn = 0; turn < 600; turn++) {  // the page loads what streams a moment later
+      const loaded = performance.getEntriesByType('resource');
+      const found = loaded.find((entry) => entry.name.includes(`/js/${name}.`));
+      if (found) return import(found.name);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the page never loaded ${name}.js`);
+  };
+  const [{ applyPatches }, { parseTrustedHtml }] = await Promise.all([load("blocks"), load("page")]);
   const wrong = [];
   for (const { source, steps, whole } of replies) {
     const text = document.getElementById('thread').appendChild(document.createElement('div'));

@@ -107,8 +107,8 @@ def test_a_document_that_cloudflare_reads_is_converted(alice: Person, fake: Fake
 
 
 def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> None:
-    filler = "The weather was fair, and nothing else was noted on this day of the year.\n\n" * 40
-    pages = [filler] * 30
+    filler = "The weather was fair, and nothing else was noted on this day of the year."
+    pages = [") Tj 0 -15 Td (".join([filler] * 40)] * 30  # lines that stay on the page
     pages[20] = "The ship reached Zanzibar in April."
     book = uploaded(alice, "log.pdf", documents.pdf(*pages))
     small = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"

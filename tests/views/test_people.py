@@ -74,7 +74,9 @@ def test_disabled_user_is_out_and_the_reply_is_finished(server: Server, root: Pe
     fake.go_on("disabled")
     until(lambda: server.database.value(status) == "complete")  # nobody reads it
     set_active(server, root, "alice", True)
-    with alice.follow(stream.run) as again:
+    back = sign_in(server, "alice", PASSWORD)
+    assert back
+    with back.follow(stream.run) as again:
         assert again.to_end().text.endswith("word150")
 
 

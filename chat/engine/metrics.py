@@ -91,7 +91,7 @@ class EngineMetrics:
         definitions.queued_requests.labels("capacity").set(supervisor.queued)
         for model, is_open in self._open_breakers(router.open_breakers()).items():
             definitions.open_breakers.labels(model).set(is_open)
-        definitions.open_quota_breakers.set(router.quota_breaker.retry_after() > 0)
+        definitions.open_quota_breakers.set(router.quota_breaker.is_open)
         definitions.limiter_requests.set(limiter.recent)
         definitions.limiter_maximum.set(limiter.maximum)
         definitions.limiter_lowered.set(limiter.lowered)

@@ -148,7 +148,11 @@ class CircuitBreaker:
 class QuotaBreaker:
     """A breaker for the account's daily allowance, open from its exhaustion until its reset.
 
-    While it is open, it lets one trial request through every `pause` seconds. A reply closes it.
+    As with a model's breaker, what one person's requests cause pauses that person alone, until another one's
+    or the site's own request (person "") is refused too: a server may repeat a request's words as its own.
+    A reply to anybody closes it for all, because they share the allowance.
+
+    While it is open, it lets one trial request through every `pause` seconds.
     """
 
     def __init__(
@@ -161,31 +165,46 @@ class QuotaBreaker:
         self._threshold = refusals
         self._pause = pause
         self._clock = clock
-        self._refusals = 0
-        self._until: float | None = None
-        self._next_trial = 0.0
+        self._refusals: Counter[str] = Counter()  # by person
+        self._until: dict[str, float] = {}  # by person, "" for everybody
+        self._next_trial: dict[str, float] = {}
 
-    def retry_after(self) -> float:
+    @property
+    def is_open(self) -> bool:
+        """True if it is open for everybody, or for anybody."""
+        return any(until > self._clock() for until in self._until.values())
+
+    def retry_after(self, person: str) -> float:
         """Return the seconds until the allowance is reset; 0.0 if it is not spent."""
-        return 0.0 if self._until is None else max(0.0, self._until - self._clock())
+        return max(0.0, *(self._until.get(each, 0.0) - self._clock() for each in ("", person)))
 
-    def may_acquire(self) -> bool:
-        """Return True if a request may be sent now, without taking the trial."""
-        return self.retry_after() == 0 or self._clock() >= self._next_trial
+    def may_acquire(self, person: str) -> bool:
+        """Return True if the person's request may be sent now, without taking the trial."""
+        trial = max(self._next_trial.get(each, 0.0) for each in ("", person))
+        return self.retry_after(person) == 0 or self._clock() >= trial
 
-    def try_acquire(self) -> bool:
+    def try_acquire(self, person: str) -> bool:
         """Return True if a request may be sent now, which the caller must then send: it may be the trial."""
-        if not self.may_acquire():
+        if not self.may_acquire(person):
             return False
-        self._next_trial = self._clock() + self._pause
+        for each in self._until.keys() & {"", person}:
+            self._next_trial[each] = self._clock() + self._pause
         return True
 
-    def record_refusal(self, seconds: float) -> None:
+    def record_refusal(self, seconds: float, person: str) -> None:
         """Count Cloudflare's response that the allowance is spent and will be reset after `seconds`."""
-        self._refusals += 1
-        if self._refusals >= self._threshold:
-            self._next_trial = self._clock() + self._pause
-            self._until = self._clock() + seconds
+        self._refusals[person] += 1
+        if self._refusals[person] >= self._threshold:
+            self._open(person, seconds)
+        everybody = self._refusals[""] or len(+self._refusals) >= PEOPLE_THRESHOLD
+        if everybody and self._refusals.total() >= self._threshold:
+            self._open("", seconds)
 
     def record_success(self) -> None:
-        self._refusals, self._until = 0, None
+        self._refusals.clear()
+        self._until.clear()
+        self._next_trial.clear()
+
+    def _open(self, person: str, seconds: float) -> None:
+        self._next_trial[person] = self._clock() + self._pause
+        self._until[person] = self._clock() + seconds

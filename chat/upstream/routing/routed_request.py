@@ -164,13 +164,13 @@ class RoutedRequest:
         `claim`: a request follows, so take the trial that an open breaker allows.
         """
         quota, breaker = self.router.quota_breaker, self.router.breaker(model)
-        if self.background and (
-            quota.retry_after() or breaker.is_open_to(self.person)
-        ):  # the trial is for a reply
-            kind = ErrorKind.QUOTA if quota.retry_after() else breaker.kind
+        spent = quota.retry_after(self.person)
+        if self.background and (spent or breaker.is_open_to(self.person)):  # the trial is for a reply
+            kind = ErrorKind.QUOTA if spent else breaker.kind
             raise UpstreamError(kind, detail="not requested")
-        if model.counts_against_quota and not (quota.try_acquire() if claim else quota.may_acquire()):
-            raise UpstreamError(ErrorKind.QUOTA, retry_after=quota.retry_after(), detail="not requested")
+        may_send = quota.try_acquire if claim else quota.may_acquire
+        if model.counts_against_quota and not may_send(self.person):
+            raise UpstreamError(ErrorKind.QUOTA, retry_after=spent, detail="not requested")
         wait = breaker.retry_after(self.person)
         if wait or (claim and not breaker.try_acquire(self.person)):
             error = UpstreamError(breaker.kind, retry_after=wait, detail="not requested")
@@ -213,18 +213,18 @@ class RoutedRequest:
         A background request asked to be rejected by a busy model, which then still answers others.
         """
         router, model = self.router, request.model
+        error.person = self.person
         if model.local or (self.background and error.kind is ErrorKind.BUSY):
             return
         sent = [request.messages, request.raw_parameters, request.gateway]
         error.quotes_request = is_quoted(error.detail, error.param, sent)
-        error.person = self.person
         if model.counts_against_quota:
             if error.kind is ErrorKind.THROTTLED:
                 self._record_rate_limit(model, error)
                 return
             router.limiter.record_accepted(model)
             if error.kind is ErrorKind.QUOTA and not error.quotes_request:
-                router.quota_breaker.record_refusal(error.retry_after or 0.0)
+                router.quota_breaker.record_refusal(error.retry_after or 0.0, self.person)
 
     def _record_outcome(self, model: LlmModel, error: UpstreamError) -> None:
         """Report a request that failed after all its retries to the model's breaker, once."""

@@ -100,20 +100,47 @@ def test_a_late_failure_does_not_delay_the_probe() -> None:
 def test_a_spent_allowance_is_spent_until_it_begins_anew() -> None:
     clock = Clock()
     made = QuotaBreaker(refusals=2, pause=300, clock=clock)
-    made.record_refusal(1_000)
+    made.record_refusal(1_000, "")
     made.record_success()
-    made.record_refusal(1_000)
-    assert (made.retry_after(), made.try_acquire()) == (0.0, True)
-    made.record_refusal(1_000)
-    assert (made.retry_after(), made.try_acquire()) == (1_000, False)
+    made.record_refusal(1_000, "")
+    assert (made.retry_after("bob"), made.try_acquire("bob")) == (0.0, True)
+    made.record_refusal(1_000, "")
+    assert (made.retry_after("bob"), made.try_acquire("bob")) == (1_000, False)
     clock.now += 300
-    assert [made.try_acquire(), made.try_acquire()] == [True, False], "a look now and then"
+    assert [made.try_acquire("bob"), made.try_acquire("bob")] == [True, False], "a look now and then"
     clock.now += 700
-    assert [made.try_acquire(), made.try_acquire()] == [True, True]
+    assert [made.try_acquire("bob"), made.try_acquire("bob")] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("refused", "paused"),
+    [
+        # Each letter is a refused request of a person, "-" one of the site itself, "A" an answer to Alice.
+        ("aa", ""),
+        ("aaa", "a"),
+        ("aaaaaaaaa", "a"),
+        ("aab", "abc"),
+        ("aaab", "abc"),
+        ("---", "abc"),
+        ("aa-", "abc"),
+        ("aaaB", ""),
+        ("aaBa", ""),
+    ],
+)
+def test_for_whom_the_allowance_is_spent(refused: str, paused: str) -> None:
+    made = QuotaBreaker(refusals=3, clock=Clock())
+    for person in refused:
+        if person.isupper():
+            made.record_success()
+        else:
+            made.record_refusal(1_000, "" if person == "-" else person)
+    assert "".join(each for each in "abc" if made.retry_after(each)) == paused
+    assert made.is_open == bool(paused)
+    assert [made.try_acquire(each) for each in "abc"] == [each not in paused for each in "abc"]
 
 
 def test_a_reply_shows_that_the_allowance_is_not_spent() -> None:
     made = QuotaBreaker(refusals=1, clock=Clock())
-    made.record_refusal(1_000)
+    made.record_refusal(1_000, "")
     made.record_success()
-    assert (made.retry_after(), made.try_acquire()) == (0.0, True)
+    assert (made.retry_after("bob"), made.try_acquire("bob")) == (0.0, True)

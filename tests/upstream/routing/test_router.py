@@ -262,7 +262,7 @@ async def test_a_quoted_request_does_not_spend_the_allowance(fake: Fake) -> None
             request = ChatRequest([{"role": "user", "content": text}], FIRST, 500)
             for _ in range(QUOTA_REFUSAL_THRESHOLD):
                 RoutedRequest(made, request, [], False, False, Mock())._record_failure(request, error)
-        assert not made.quota_breaker.retry_after()
+        assert not made.quota_breaker.is_open
         assert error.quotes_request
 
 

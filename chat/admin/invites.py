@@ -37,14 +37,14 @@ class InviteAdmin(ListTitleMixin, PermissionBeforeLookupMixin):
 
     @admin.display(description=_("state"))
     def state(self, obj: Invite) -> str:
-        """The state: open for some time, used by a user, or expired."""
+        """The state: open for some time, used by a user, expired, or disabled together with its maker."""
         if obj.used is not None:
             who = obj.used_by.get_username() if obj.used_by else "?"
             words = gettext("Used by {who} on {when}")
             return format_html(words, who=format_html("<bdi>{}</bdi>", who), when=moment(obj.used))
-        if not obj.is_open:
+        if timezone.now() >= obj.expires:
             return format_html(gettext("Expired on {when}"), when=moment(obj.expires))
-        return _time_left(obj)
+        return _time_left(obj) if obj.is_open else gettext("Disabled")
 
     @admin.display(description=_("expires"), ordering="created")
     def expires_(self, obj: Invite) -> str:

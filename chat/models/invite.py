@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -16,12 +17,17 @@ VALID_FOR = timedelta(days=7)
 
 class InviteManager(models.Manager["Invite"]):
     def open(self: Self, token: str) -> "models.QuerySet[Invite]":
-        """Return a queryset of the invitation with this token, empty if it is unknown, used or expired."""
+        """Return a queryset of the invitation with this token; empty if it is unknown, used or expired.
+
+        Also while the account that made it is disabled. No join: in `claim`, `used` must be a condition of
+        the UPDATE itself, which PostgreSQL checks again after it waited.
+        """
         since = timezone.now() - VALID_FOR
-        return self.filter(digest=digest_of(token), used=None, created__gt=since)
+        maker = Q(made_by=None) | Q(made_by__in=User.objects.filter(is_active=True))
+        return self.filter(maker, digest=digest_of(token), used=None, created__gt=since)
 
     def claim(self: Self, token: str, user: User) -> bool:
-        """Use the invitation up and store the new `user`; False if the token is unknown, used or expired.
+        """Use the invitation up and store the new `user`; False if it is not open.
 
         The UPDATE is the claim: of two concurrent requests the second waits for the first one's transaction,
         then finds the invitation used.
@@ -67,7 +73,8 @@ class Invite(models.Model):
 
     @property
     def is_open(self) -> bool:
-        return self.used is None and timezone.now() < self.expires
+        maker_is_active = self.made_by is None or self.made_by.is_active
+        return self.used is None and timezone.now() < self.expires and maker_is_active
 
     def generate_token(self) -> str:
         """Set and return the token of this new invitation. Only its digest is stored."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX, make_password
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
@@ -112,7 +113,8 @@ class User(AbstractUser):
         """Store the account and its identifiers; with a new password, also revoke its API keys.
 
         Sessions end by themselves: each holds a hash of the password that it began with. Of a disabled
-        account both end for good: enabling it must not let in again who was to be shut out.
+        account both end for good, and links for a new password: enabling it must not let in again who was to
+        be shut out.
 
         Raises IntegrityError when another account has this name or address, or one that looks like it.
         """
@@ -130,6 +132,7 @@ class User(AbstractUser):
                 self._replaces_password = False
             if disables:
                 self._end_sessions()
+                self._end_reset_links()
 
     def _end_sessions(self) -> None:
         """Delete the sessions. Only their data names their user, so all of them are read: some 20 µs each."""
@@ -139,6 +142,16 @@ class User(AbstractUser):
             if each.get_decoded().get(SESSION_KEY) == str(self.pk)
         ]
         Session.objects.filter(pk__in=own).delete()
+
+    def _end_reset_links(self) -> None:
+        """Replace an unusable password by another one, which each link for a new password is signed with.
+
+        Making such a link ends the password, so none is open of an account that has one.
+        """
+        own = User.objects.filter(pk=self.pk, password__startswith=UNUSABLE_PASSWORD_PREFIX)
+        unusable = make_password(None)
+        if own.update(password=unusable):
+            self.password = unusable
 
     def _revokes_keys(self) -> bool:
         """Return True if this object holds a new password, or an unusable one in place of the stored one.

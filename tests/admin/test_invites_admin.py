@@ -54,10 +54,11 @@ def test_the_list_says_what_became_of_each(root: User) -> None:
     Invite.objects.claim(token, User(username="ada"))
     expired, _ = issue_invite(root, "expired")
     Invite.objects.filter(pk=expired.pk).update(created=timezone.now() - timedelta(days=8))
+    issue_invite(User.objects.create_superuser("gone", is_active=False), "disabled")
     page = as_(root).get(LIST).content.decode()
     states = re.findall(r'<td class="field-state">(.+?)</td>', page)
     texts = [re.sub(r"<.*?>|[\d-]{10} [\d:]{5} UTC", "", state).strip() for state in states]
-    assert sorted(texts) == ["Expired on", "Open, expires in 7 days", "Used by ada on"]
+    assert sorted(texts) == ["Disabled", "Expired on", "Open, expires in 7 days", "Used by ada on"]
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,22 @@ def test_invalid_invitations_are_the_same_404(root: User, client: Client) -> Non
     assert set(User.objects.values_list("username", flat=True)) == {"root", "ada"}
 
 
+def test_it_is_closed_while_its_maker_is_disabled(root: User, link: str, client: Client) -> None:
+    bob = User.objects.create_superuser("bob")
+    for made_by, is_active in ((root, False), (root, True), (bob, True)):
+        User.objects.filter(pk=made_by.pk).update(is_active=is_active)
+        Invite.objects.update(made_by=made_by)
+        statuses = [client.get(link).status_code, client.head(link).status_code]
+        assert statuses == [200 if is_active else 404] * 2
+        assert Invite.objects.get().is_open == is_active
+    User.objects.filter(pk=root.pk).update(is_active=False)
+    Invite.objects.update(made_by=root)
+    assert client.post(link, FORM).status_code == 404
+    assert not User.objects.filter(username="ada").exists()
+    Invite.objects.update(made_by=None)  # that account is gone
+    assert client.get(link).status_code == 200
+
+
 def test_it_is_open_for_seven_days(link: str, client: Client) -> None:
     Invite.objects.update(created=timezone.now() - timedelta(days=7) + timedelta(minutes=1))
     assert client.get(link).status_code == 200

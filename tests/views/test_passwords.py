@@ -168,6 +168,8 @@ RESET = {"new_password1": NEW_PASSWORD}
 class TestALink:
     @pytest.fixture
     def link(self, alice: User) -> str:
+        alice.set_unusable_password()  # as the administration does first
+        alice.save()
         key = urlsafe_base64_encode(force_bytes(alice.pk))
         return f"/accounts/reset/{key}/{default_token_generator.make_token(alice)}/"
 
@@ -216,6 +218,14 @@ class TestALink:
     def test_a_disabled_person_gets_nowhere_with_it(self, alice: User, link: str, client: Client) -> None:
         User.objects.update(is_active=False)
         assert client.get(link).status_code == 404
+
+    def test_it_is_dead_after_the_person_was_disabled(self, alice: User, link: str, client: Client) -> None:
+        form = client.get(link)["Location"]
+        for is_active in (False, True):
+            alice.is_active = is_active
+            alice.save(update_fields=["is_active"])
+        assert [client.get(link).status_code, client.post(form, RESET).status_code] == [404, 404]
+        assert not User.objects.get().has_usable_password()
 
     def test_the_rules_hold_here_too(self, alice: User, link: str, client: Client) -> None:
         page = client.post(client.get(link)["Location"], {"new_password1": "short"})

@@ -245,3 +245,13 @@ def test_lines_of_a_page_turned_by_mistake(rotation: int) -> None:
     made = [(50, 740 - 13 * at, line) for at, line in enumerate(lines)] + cells_of(TIMETABLE, 600)
     wanted = ["\t".join(row).rstrip() for row in TIMETABLE]
     assert text(*made, entries=f"/Rotate {rotation}").split("\n") == [*lines, *wanted]
+
+
+def test_labels_below_a_table_stand_before_their_values() -> None:
+    table = [(50, 700, "Item"), (250, 700, "Amount"), (400, 700, "Price")]
+    for number in range(6):
+        top = 685 - 15 * number
+        table += [(50, top, f"Plank {number}"), (250, top, str(number + 3)), (400, top, f"{number}9.50")]
+    value = "Ines Vale, 14 Mill Lane, Holmby, a long way from the sea and the station"
+    below = [(50, 560, "Deliver to"), (150, 560, value), (50, 540, "Invoice to"), (150, 540, f"{value} too")]
+    assert text(*table, *below).endswith(f"Deliver to {value}\nInvoice to {value} too")

@@ -89,16 +89,24 @@ def _arranged(pieces: list[Piece], found: list[float]) -> tuple[list[str | Piece
     across.sort(key=lambda piece: -piece.box.top)
     edges = [piece.box.middle[1] for piece in across]
     rest = [piece for piece in pieces if not any(crosses(piece.box, gutter) for gutter in found)]
-    ordered: list[str | Piece] = []
-    is_moved = False
+    bands = []
     for number in range(len(across) + 1):
         upper = edges[number - 1] if number else float("inf")
         lower = edges[number] if number < len(edges) else float("-inf")
-        band = [piece for piece in rest if lower < piece.box.middle[1] <= upper]
-        inside, is_sure = _band(band, found)
-        ordered += [*inside, *across[number : number + 1], "\n"]
-        is_moved |= is_sure
-    return ordered, is_moved
+        bands.append([piece for piece in rest if lower < piece.box.middle[1] <= upper])
+    sure = [_band(band, found)[1] for band in bands]
+    lines = [[over] for over in across]
+    for number, line in enumerate(lines):
+        for near in (number, number + 1):
+            if not sure[near]:  # a label, say, of a value that crosses
+                line += [each for each in bands[near] if each.box.shares_line(line[0].box)]
+                bands[near] = [each for each in bands[near] if not each.box.shares_line(line[0].box)]
+    ordered: list[str | Piece] = []
+    for number, band in enumerate(bands):
+        ordered += _band(band, found)[0]
+        for line in lines[number : number + 1]:
+            ordered += _words(sorted(line, key=lambda piece: piece.box.left))
+    return ordered, any(sure)
 
 
 def _band(band: list[Piece], found: list[float]) -> tuple[list[str | Piece], bool]:

@@ -138,7 +138,9 @@ def test_a_site_in_use_is_backed_up_and_restored(
 
 
 BEFORE = """
+from django.contrib.auth.models import Group
 from chat.models import *
+User.objects.get(username="carol").groups.add(Group.objects.get(name="Reviewers"))
 alice = User.objects.get(username="alice")
 for name, user in {"kept": User.objects.get(username="bob"), "lost": alice}.items():
     key = ApiKey(user=user, name=name)
@@ -159,6 +161,9 @@ from chat.models import *
 alice = User.objects.get(username="alice")
 alice.set_password("the second one")
 alice.save()
+User.objects.filter(username="bob").delete()
+User.objects.filter(username="erin").update(is_staff=False)
+User.objects.get(username="carol").groups.clear()
 """
 
 
@@ -177,7 +182,9 @@ def test_a_restore_opens_nothing_that_was_closed(template: Template, tmp_path: P
         database.drop()
     assert "since the backup: 1 open invitations, 1 shared links, 6 sessions." in said
     assert "an older password again, or are no longer disabled: alice." in said
-    assert "are valid again: chat_lost… of alice." in said
+    assert "who were deleted, are here again: bob." in said
+    assert "rights again that were taken from them: carol, erin." in said
+    assert "valid again as they were: chat_lost… of alice, chat_kept… of bob." in said
     assert left == [1, 0]  # the used invitation stays on record
 
 

@@ -20,6 +20,7 @@ WORKERS_AI = re.compile(r"/client/v4(/|$)")
 
 def envelope_at(path: str) -> ErrorEnvelope | None:
     """Return the error envelope of the URL's dialect, None outside the API."""
+    path = f"/{path.lstrip('/')}"  # a base URL may end in a slash
     if OPENAI_PATH.match(path):
         return openai.error_envelope
     return workers_ai.error_envelope if WORKERS_AI.match(path) else None

@@ -54,7 +54,7 @@ def _into_tables(archive: Archive, schema: str, progress: BackupProgress) -> tup
         _fill(archive, database, Path(), progress)
         database.run("SET CONSTRAINTS ALL IMMEDIATE")
         sentences = access.close(database.run, database.table_names())
-        sentences += access.older(database.run, f'"{schema}"') if had_data else []
+        sentences += access.opened(database.run, f'"{schema}"') if had_data else []
     return f"the schema {schema}" if existed else "", sentences
 
 
@@ -82,7 +82,7 @@ def _into_new_file(
 def _older(database: SqliteDatabase, former: Path) -> list[str]:
     try:
         database.run("ATTACH %s AS former", [former.absolute().as_uri() + "?mode=ro"])
-        return access.older(database.run, "former")
+        return access.opened(database.run, "former")
     except sqlite3.DatabaseError:
         return [COMPARED_NOT]
 

@@ -48,8 +48,8 @@ def told(response: Any) -> tuple[int, Any]:
     "where",
     [
         "/v1/responses", "/v1/embeddings", "/v1/completions", "/v1/messages", "/v1/chat/completions/",
-        "/v1/chat/completion", "/v1/v1/chat/completions", "/chat/completions", "/chat/completions/",
-        "/responses",
+        "/v1/chat/completion", "//v1/chat/completions", "/v1/v1/chat/completions", "/chat/completions",
+        "/chat/completions/", "/responses",
         "/api/v1/chat/completions", "/openai/v1/responses", "/api/chat/completions",
         "/client/v4/accounts/a/ai/v1/responses", "/client/v4/accounts/a/ai/v1/messages",
     ],

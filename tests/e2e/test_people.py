@@ -173,8 +173,8 @@ def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server)
 
 def test_an_administrator_confirms_by_keyboard(window: Window, server: Server) -> None:
     """A new password for somebody, and a right for a key, both after a wrong confirmation."""
-    root, bob = window(server, "root", width=390), server.person("bob")
-    bob.post("/settings/keys/", {"name": "a program", "run": True, "password": PASSWORD})
+    root, erin = window(server, "root", width=390), server.person("erin")
+    erin.post("/settings/keys/", {"name": "a program", "run": True, "password": PASSWORD})
     root.goto("/admin/chat/user/")
     root.get_by_role("link", name="alice", exact=True).click()
     root.get_by_role("link", name="Set a password").click()

@@ -10,12 +10,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.files.conversion import convert
-from chat.files.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
+from chat.files.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, convert, extract
 from chat.files.passages import prompt_text
 from chat.files.passages.pages import PageText
 from chat.files.problems import DocumentTooLong, TooManyAtOnce
-from chat.files.readers import READERS
+from chat.files.reading import READERS
 from chat.files.receiving import disk_errors, temporary_file
 from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment

@@ -22,11 +22,11 @@ from typing import IO
 
 from django.conf import settings
 
-from .confined.process import UNCONFINED_EXITS
+from .confined.isolation import UNCONFINED_EXITS
 from .problems import UnconfinedFiles
 
 CONFINED_PROGRAM = Path(__file__).with_name("confined") / "process.py"
-CONFINEMENT_PROBE = "chat.files.confined.probe"
+CONFINEMENT_PROBE = "chat.files.confined.isolation"
 PIECE_BYTES = 65_536
 BEAT_SECONDS = 1.0
 EXIT_SECONDS = 5.0  # for a child that has closed its output

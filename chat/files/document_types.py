@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Literal
 
-from .confined.unicode_text import is_binary, mark_of, wide_encoding
+from .confined.text_encoding import is_binary, mark_of, wide_encoding
 
 Reader = Literal["pdf", "office", "html", "mail", "notebook", "text", "cloudflare"]
 TYPE_HEAD_BYTES = 4_096  # what `guess` needs to see of a file
@@ -45,7 +45,7 @@ class DocumentType:
 
     @property
     def is_converted(self) -> bool:
-        """Return True if Cloudflare takes the text, see `conversion.py`."""
+        """Return True if Cloudflare takes the text, see `extraction.convert`."""
         return self.reader == "cloudflare"
 
     @property

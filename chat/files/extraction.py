@@ -1,16 +1,27 @@
-"""The text of uploaded documents, taken by a child process (`confined/documents.py`), page by page."""
+"""The text of uploaded documents, page by page.
 
+A child process takes it (`confined/documents.py`); on sites with an account, Cloudflare takes that of types
+which only it reads, such as OpenDocument.
+"""
+
+import asyncio
+import logging
 import re
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Annotated
 
+import msgspec
 from django.utils.translation import gettext as _
 
+from chat.db.fair_executor import ConcurrencyLimit
 from chat.exceptions import RequestError
+from chat.upstream.client import Client
+from chat.upstream.errors import ErrorKind, UpstreamError
 
 from . import document_types, problems
 from .confinement import ChildLimits, Expired, run_confined
 from .document_types import BY_EXTENSION, DOCUMENT_TYPES, TYPE_HEAD_BYTES
+from .problems import BrokenDocument, ConversionUnavailable, DocumentTooLong
 
 DOCUMENT_READER = "chat.files.confined.documents"
 MAX_PAGES = 2_000
@@ -20,6 +31,11 @@ EXTRACTION_LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
 # As UTF-8, a character takes four bytes; a line feed and a quotation mark two, in JSON.
 MAX_EXTRACTED_BYTES = 4 * MAX_CHARACTERS + 100_000
 NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+MAX_NAME_CHARS = 100
+CONVERSION_RETRY_SECONDS = 30
+CONVERSIONS = ConcurrencyLimit(1)  # of one person at a time
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +50,7 @@ class Extracted:
 
 
 class NeedsConversion(problems.NotADocument):
-    """The type needs the conversion by Cloudflare, see `conversion.py`. Without an account, a refusal."""
+    """The type needs the conversion by Cloudflare, see `convert`. Without an account, a refusal."""
 
     def __init__(self, media_type: str) -> None:
         super().__init__(
@@ -82,10 +98,8 @@ def converted(media_type: str, markdown: str) -> Extracted:
 
 def _read(output: bytes, media_type: str) -> Extracted:
     """Return what the child has written. It is not trusted: the document may have taken control of it."""
-    from . import child_output  # not at the top: it loads msgspec
-
     try:
-        told = child_output.decoded(output)
+        told = msgspec.json.decode(output, type=ChildOutput)  # a wrong value ends it at once
     except ValueError:  # killed by a limit
         raise _problem("broken") from None
     if told.problem or not _are_pages(told.pages):
@@ -132,3 +146,51 @@ def _problem(name: str) -> RequestError:
     if name == "time":
         return problems.DocumentTookTooLong(_("This document took too long to read. Add a part of it."))
     return problems.BrokenDocument(_("This document is damaged and can’t be read."))
+
+
+class ChildOutput(msgspec.Struct):
+    """Pages, or the name of a problem. `form`: the ending of the type that the content has."""
+
+    form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
+    pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []
+    problem: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
+
+
+def decoded(output: bytes) -> ChildOutput:
+    """Return the output. A wrong value ends the decoding at once. Raises ValueError."""
+    return msgspec.json.decode(output, type=ChildOutput)
+
+
+async def convert(client: Client, person: int, file: IO[bytes], needed: NeedsConversion) -> Extracted:
+    """Return the text of the document in `file`, which `extract` refused with `needed`.
+
+    Raises `needed` if the site has no account, otherwise BrokenDocument, DocumentTooLong, NoText and
+    ConversionUnavailable.
+    """
+    if client.cloudflare is None:
+        raise needed
+    extension = DOCUMENT_TYPES[needed.media_type].extensions[0]
+    try:
+        async with CONVERSIONS.slot(person):
+            content = await asyncio.to_thread(_content, file)
+            markdown = await client.convert_to_markdown(extension, needed.media_type, content)
+    except UpstreamError as error:
+        logger.warning("Cloudflare did not convert a document: %s %s", error, error.detail)
+        raise _conversion_problem(error) from error
+    return await asyncio.to_thread(converted, needed.media_type, markdown)
+
+
+def _content(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _conversion_problem(error: UpstreamError) -> RequestError:
+    if error.kind is ErrorKind.INVALID:
+        return BrokenDocument(
+            _("Cloudflare can’t read this document. Save it as PDF or DOCX, then add that.")
+        )
+    if error.kind is ErrorKind.TOO_LONG:
+        return DocumentTooLong(_("This document is too long. Add a part of it."))
+    words = _("Cloudflare can’t read documents right now. Save this one as PDF or DOCX, then add that.")
+    return ConversionUnavailable(words, retry_after=None if error.permanent else CONVERSION_RETRY_SECONDS)

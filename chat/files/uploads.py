@@ -3,6 +3,7 @@
 import hashlib
 import os
 import time
+import unicodedata
 import uuid
 from typing import IO, Any
 
@@ -14,13 +15,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db.executor import write_lock
-from chat.limits import MEGABYTE
+from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment, AttachmentFile, DocumentPage, FileDeletion, User
-from chat.models.attachment import READING_CHARS
+from chat.models.attachment import EXTENSIONS, READING_CHARS
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
-from . import files, names
-from .confined.page_notes import PICTURES_ONLY
+from . import files
+from .confined.problem import PICTURES_ONLY
 from .decoding import EncodedPicture
 from .deletion import CUT_OFF_AFTER
 from .extraction import Extracted
@@ -29,6 +30,8 @@ from .problems import QuotaExceeded, TooManyUnsent
 MAX_UNSENT = 40
 DELETION_WAIT_SECONDS = 40  # for the deletion of the same content; longer than a bucket may take
 DELETION_POLL_SECONDS = 0.1
+UNSAFE_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # control, direction, surrogates, line breaks
+MAX_EXTENSION_CHARS = 8  # such as "markdown"
 
 
 def check_room(user: User, more: int = 0) -> None:
@@ -92,7 +95,7 @@ def _create(user: User, name: str, key: uuid.UUID | None, fields: dict[str, Any]
     if key and (earlier := Attachment.objects.filter(pk=key).first()):
         return earlier
     check_room(user, stored_bytes(fields))
-    name = names.clean(name, fields["media_type"])
+    name = clean(name, fields["media_type"])
     return Attachment.objects.create(pk=key or uuid.uuid4(), owner=user, name=name, **fields)
 
 
@@ -176,3 +179,34 @@ def _keep_row(sha256: str) -> bool:
             transaction.set_rollback(True)
             return False
     return True
+
+
+def clean(name: str, media_type: str) -> str:
+    """Return the last part of the client's path, with the extension of a stored picture; at most 100 long.
+
+    Without control characters and without those that change the direction of text, which could make
+    "gpj.exe" read as "exe.jpg".
+    """
+    if media_type not in EXTENSIONS:
+        return _clean_document(name)
+    stem, _extension = _parts(name)
+    ending = f".{EXTENSIONS[media_type]}"
+    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or "picture") + ending
+
+
+def _clean_document(name: str) -> str:
+    """Keep the client's extension: the stored bytes are the client's."""
+    stem, extension = _parts(name)
+    ending = f".{extension}" if extension else ""
+    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or "document") + ending
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Return the stem and the extension, without its dot; "" if there is none."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(c for c in last if unicodedata.category(c) not in UNSAFE_CATEGORIES)
+    whole = " ".join(shown.split())
+    stem, dot, extension = whole.rpartition(".")
+    if not dot or not stem or len(extension) > MAX_EXTENSION_CHARS or not extension.isalnum():
+        return whole, ""
+    return stem, extension

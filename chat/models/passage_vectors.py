@@ -10,7 +10,7 @@ class PassageVectors(models.Model):
 
     Documents with the same file and reading share them, and they are deleted with the file. They count for
     the people for whom they were computed (`Attachment.embedded`): otherwise the time would tell whether
-    another person has a file. `vectors` is written by `chat/files/passages/vectors.py`.
+    another person has a file. `vectors` is written by `chat/files/passages/embeddings.py`.
     """
 
     file = models.ForeignKey(

@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from chat.db.executor import short_transaction
 from chat.exceptions import RequestError
-from chat.files import names, reading, uploads
+from chat.files import reading, uploads
 from chat.files.confinement import BEAT_SECONDS, ChildLimits, Expired, run_confined
 from chat.files.decoding import EncodedPicture, decode
 from chat.files.extraction import Extracted, NeedsConversion
 from chat.files.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
-from chat.files.readers import READERS
+from chat.files.reading import READERS
 from chat.files.receiving import disk_errors, temporary_file
 from chat.models import Attachment, AttachmentFile, User
 
@@ -39,7 +39,7 @@ FILE_COLUMNS = (
     *("file_id", "media_type", "width", "height", "size"),
     *("pages", "pages_without_text", "tokens", "reading"),
 )
-# Called with the person, the file, and what was raised for it: see chat/files/conversion.py.
+# Called with the person, the file, and what was raised for it: see `extraction.convert`.
 ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], "Future[Extracted]"]
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -123,7 +123,7 @@ class Attachments:
             name, opened = (packed.name, self._unpacked) if packed else (attachment.name, self._copied)
             found[key] = self._read(name, attachment, opened)
         if fields := found.get(key):
-            attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
+            attachment.stored = fields | {"name": uploads.clean(attachment.name, fields["media_type"])}
             self._pending += uploads.stored_bytes(fields)
         return is_new
 

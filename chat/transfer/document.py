@@ -4,7 +4,7 @@ Fields that are added later are optional, so that older files stay valid. An inc
 version.
 """
 
-from chat.files.names import MAX_EXTENSION_CHARS
+from chat.files.uploads import MAX_EXTENSION_CHARS
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source

@@ -207,7 +207,7 @@ def _start_background_tasks(loop: asyncio.AbstractEventLoop, say: Say) -> None:
 
 async def _convert(person: int, file: "IO[bytes]", needed: "NeedsConversion") -> "Extracted":
     from chat.engine.engine import get_engine
-    from chat.files.conversion import convert
+    from chat.files.extraction import convert
 
     return await convert((await get_engine()).client, person, file, needed)
 

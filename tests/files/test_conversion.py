@@ -9,8 +9,7 @@ import pytest
 
 from chat.exceptions import RequestError
 from chat.files import document_types
-from chat.files.conversion import convert
-from chat.files.extraction import Extracted, NeedsConversion
+from chat.files.extraction import Extracted, NeedsConversion, convert
 from chat.upstream.client import Account, Client
 from chat.upstream.providers import markdown_conversion
 from tests.fake_cloudflare import conversion as fake_conversion

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.files.confined.field_text import field_text
+from chat.files.confined.word_fields import field_text
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ import random
 
 import pytest
 
-from chat.files.confined.calendar_text import calendar_text
 from chat.files.confined.documents import cleaned
 from chat.files.confined.mail import ENCRYPTED, mail_pages
-from chat.files.confined.mail_words import header_text
-from chat.files.confined.plain_mail import plain_text
+from chat.files.confined.mail_text import calendar_text, header_text, plain_text
 from tests.files.extracting import extracted
 
 PLAIN = "Content-Type: text/plain; charset=utf-8\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.files.names import clean
+from chat.files.uploads import clean
 from chat.limits import MAX_FILE_NAME_CHARS
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.files.confined.page_notes import PICTURE_BESIDE, PICTURES_ONLY
+from chat.files.confined.problem import PICTURE_BESIDE, PICTURES_ONLY
 from tests.files.documents import stream
 from tests.files.extracting import extracted, refused
 from tests.files.pdfs import SMALL, WHOLE_PAGE, String, drawn, link, page, pages, text, text_field, texts

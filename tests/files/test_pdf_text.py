@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.files.confined.page_notes import UNREADABLE_ONLY
+from chat.files.confined.problem import UNREADABLE_ONLY
 from tests.files.extracting import refused
 from tests.files.pdfs import page, text, texts
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from chat.files import readers
+from chat.files import reading as module
 from chat.files.confinement import ChildLimits, Expired, QuickAttempt, TooSlow, run_confined
-from chat.files.readers import Readers
+from chat.files.reading import Readers
 
 PATIENCE = 120.0  # seconds
 QUICK = QuickAttempt(cpu_seconds=1, wall_seconds=60)
@@ -23,7 +23,7 @@ LONG = "import time\nwhile time.process_time() < 2: pass\nprint('long')"  # need
 
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> Readers:
-    monkeypatch.setattr(readers, "QUICK_ATTEMPT", QUICK)
+    monkeypatch.setattr(module, "QUICK_ATTEMPT", QUICK)
     return Readers()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.files.confined.symbol_fonts import UNKNOWN, sign_of, text_in
+from chat.files.confined.fonts import UNKNOWN, sign_of, text_in
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from chat.files.confined.documents import cleaned
-from chat.files.confined.html_lists import numeral
+from chat.files.confined.html_blocks import numeral
 from chat.files.confined.web_page import html_text
 
 

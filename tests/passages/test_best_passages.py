@@ -13,10 +13,10 @@ from chat.files.passages import best_passages, selection
 from chat.files.passages.best_passages import (
     MAX_RANKED_QUESTIONS,
     MAX_WAITING_RANKINGS,
+    Corpus,
     RankingRequest,
     rank,
 )
-from chat.files.passages.ranking import Corpus
 from chat.models import Attachment, User
 from chat.upstream.catalog import LlmModel
 from tests.passages.stored import document

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.conversations.turns import prompt
-from chat.files.confined.page_notes import PICTURES_ONLY
+from chat.files.confined.problem import PICTURES_ONLY
 from chat.files.passages.best_passages import MAX_PASSAGES
 from chat.models import Attachment, Conversation, Message, User
 from chat.upstream import token_budget

@@ -4,9 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from chat.files.passages.pages import PageText
-from chat.files.passages.passages import OVERLAP_CHARS, PASSAGE_CHARS, joined, split
-from chat.files.passages.ranking import COUNTED_WORDS, FOLDED_CHARS, Corpus
+from chat.files.passages.best_passages import COUNTED_WORDS, FOLDED_CHARS, Corpus
+from chat.files.passages.pages import OVERLAP_CHARS, PASSAGE_CHARS, PageText, joined, split
 from chat.search.words import fold
 
 TEXTS = [

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from chat.files.passages.vectors import packed, similarities
+from chat.files.passages.embeddings import packed, similarities
 
 
 def some(count: int, dimensions: int = 1_024) -> list[list[float]]:

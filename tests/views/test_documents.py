@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from chat.files.passages.pages import PageText
-from chat.files.passages.passages import split
+from chat.files.passages.pages import PageText, split
 from tests.fake_cloudflare.server import Fake
 from tests.files import documents
 from tests.support.databases import Database

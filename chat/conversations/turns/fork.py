@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from chat.db.batches import batches_by_size
 from chat.db.executor import short_transaction
 from chat.exceptions import ConversationBusy, PayloadTooLarge
-from chat.files.names import clean
+from chat.files.uploads import clean
 from chat.formats import grouped_number
 from chat.limits import TITLE_LENGTH
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, User

@@ -14,8 +14,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .page_notes import WITHOUT_TEXT
-from .problem import Problem
+from .problem import WITHOUT_TEXT, Problem
 from .text_encoding import decoded
 
 # U+0002 and U+FFFE: written by PDFium where a word was divided at the end of a line.

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urljoin
 
-from .html_lists import list_items
-from .html_tables import table_text
+from .html_blocks import EDGE, collapsed, joined, kept, list_items, prefixed, restored, table_text, tidy
 from .html_visibility import has_style, is_hidden, tag_of
-from .html_whitespace import EDGE, collapsed, joined, kept, prefixed, restored, tidy
 from .mathml import between_dollars, equation
 
 MAX_DEPTH = 100  # below it, elements are read without their form
@@ -41,7 +39,7 @@ Frames = dict[str, tuple[str, str]]
 
 
 class Body:
-    """The text of elements. Their blocks are separated by line feeds, see `html_whitespace.py`.
+    """The text of elements. Their blocks are separated by line feeds, see `html_blocks.py`.
 
     `address`: the page's own. `frames`: by address, other pages and their own addresses.
     """

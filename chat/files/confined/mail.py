@@ -7,10 +7,7 @@ from email.message import Message
 from itertools import pairwise
 from urllib.parse import quote
 
-from .calendar_text import calendar_text
-from .mail_words import decoded_as, header_text
-from .plain_mail import plain_text
-from .signed_mail import is_signed, signed_message
+from .mail_text import calendar_text, decoded_as, header_text, plain_text
 from .text_encoding import decoded
 from .web_page import html_text
 
@@ -31,6 +28,9 @@ BODIES = ("text/plain", "text/html")  # some programs give them a name as well
 REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
 S_MIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 ENCRYPTED = "[This message is encrypted. Its text can’t be read here.]"
+SIGNED, DATA = (bytes.fromhex(f"06092a864886f70d01070{kind}") for kind in (2, 1))  # object identifiers
+HEAD_BYTES = 40  # in which the kind of the whole is told
+OCTETS, PARTS_OF_OCTETS, CONTENT = 0x04, 0x24, 0xA0  # tags of BER (X.690)
 
 
 def mail_pages(content: bytes) -> Iterator[str]:
@@ -186,3 +186,32 @@ def _flow(part: Message) -> tuple[bool, bool]:
     """Return whether the lines flow (RFC 3676), and whether their last space is no part of the text."""
     values = (str(part.get_param(name, "")).lower() for name in ("format", "delsp"))
     return next(values) == "flowed", next(values) == "yes"
+
+
+def is_signed(content: bytes) -> bool:
+    """Return True if this is signed data, not encrypted."""
+    return SIGNED in content[:HEAD_BYTES]
+
+
+def signed_message(content: bytes) -> bytes:
+    """Return the bytes inside of signed data (RFC 8551, section 3.5.2), none if they are elsewhere."""
+    start = content.find(DATA)
+    at, found = start + len(DATA), bytearray()
+    while start >= 0 and at < len(content):
+        tag = content[at]
+        size, at = _size(content, at + 1)
+        if tag == OCTETS:
+            found += content[at : at + size]
+            at += size
+        elif tag not in (CONTENT, PARTS_OF_OCTETS):
+            break
+    return bytes(found)
+
+
+def _size(content: bytes, at: int) -> tuple[int, int]:
+    """Return the size of a value, 0 if its end is marked instead, and where the value begins."""
+    first = int.from_bytes(content[at : at + 1])
+    if first < 0x80:
+        return first, at + 1
+    end = at + 1 + (first & 0x7F)
+    return int.from_bytes(content[at + 1 : end]), end

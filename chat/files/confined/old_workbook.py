@@ -4,9 +4,9 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .marked_text import PLAIN, Font, Rich, font_of, in_font
+from .containers import Container
+from .fonts import PLAIN, Font, Rich, font_of, in_font
 from .number_codes import BUILT_IN, GENERAL, shown
-from .ole import Container
 from .problem import Problem
 from .sheet_table import NOT_CALCULATED, Sheet, tables
 

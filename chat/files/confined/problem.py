@@ -1,4 +1,9 @@
-"""The refusal of a document by its reader."""
+"""What stands in place of text: the refusal of a document, and sentences for pages without text."""
+
+PICTURES_ONLY = "[This page holds no text, only pictures.]"
+PICTURE_BESIDE = "[The rest of this page is a picture.]"
+UNREADABLE_ONLY = "[The letters of this page can’t be read: its fonts don’t say what they are.]"
+WITHOUT_TEXT = ("", PICTURES_ONLY, UNREADABLE_ONLY)
 
 
 class Problem(Exception):

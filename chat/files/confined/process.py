@@ -14,7 +14,6 @@ import os
 import sys
 
 PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-UNCONFINED_EXITS = {"Linux": 101, "Landlock": 102, "seccomp": 103}  # by what is missing
 
 
 def main() -> None:
@@ -29,7 +28,7 @@ def main() -> None:
     sys.path.remove(PROJECT)
     lacking = isolation.isolate(program if is_script else os.path.join(PROJECT, program.partition(".")[0]))
     if lacking and unconfined == "refuse":
-        sys.exit(UNCONFINED_EXITS[lacking])
+        sys.exit(isolation.UNCONFINED_EXITS[lacking])
     sys.argv = [program, *arguments]
     if module:
         module.main()

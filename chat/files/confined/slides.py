@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
+from .containers import OFF, Package, Relation
 from .drawing_text import body_text, graphic_text, table_text
-from .ooxml import OFF, Package, Relation
 from .word_runs import alternative
 
 AUTHORS = ("authors", "commentAuthors")

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
+from .html_blocks import joined, restored
 from .html_elements import Body, Frames
 from .html_visibility import apply_styles
-from .html_whitespace import joined, restored
 
 XHTML = re.compile(r"\s*<\?xml\b|<html\b[^>]{0,500}\bxmlns\s*=", re.IGNORECASE)
 # In XML, an element may be empty as `<a id="x"/>`; a parser of HTML takes that for the start of one.

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
+from .containers import Package, Relation, is_on, value
 from .drawing_text import graphic_text
-from .ooxml import Package, Relation, is_on, value
-from .word_bindings import Bindings
+from .word_fields import Bindings
 from .word_runs import Notes, Runs, alternative
 from .word_styles import Numbering, Styles
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from .field_text import field_text
-from .marked_text import RAISED, STRUCK, Piece, joined
+from .containers import Relation, is_on, value
+from .fonts import RAISED, STRUCK, Piece, joined, sign_of, text_in
 from .office_math import tex_of
-from .ooxml import Relation, is_on, value
-from .symbol_fonts import sign_of, text_in
+from .word_fields import field_text
 from .word_styles import Styles
 
 DELETED = (

@@ -5,15 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from .containers import OFF, Package, Relation, is_on, value
 from .date_codes import date_number
 from .drawing_text import body_text, graphic_text
-from .marked_text import PLAIN, Font, Rich, font_of, in_font
+from .fonts import PLAIN, Font, Rich, font_of, in_font
 from .number_codes import BUILT_IN, GENERAL, shown
-from .ooxml import OFF, Package, Relation, is_on, value
 from .problem import Problem
-from .rich_values import rich_values
-from .sheet_notes import notes_of
-from .sheet_table import NOT_CALCULATED, Sheet, column_number, tables
+from .sheet_table import NOT_CALCULATED, Sheet, column_number, notes_of, tables
 
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 LINK = re.compile(r'=\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
@@ -223,3 +221,31 @@ def _linked(text: str, address: str) -> str:
     if text in (address, address.removeprefix("mailto:")) or "](" in text:
         return text
     return f"[{text or address}]({address})"
+
+
+def rich_values(package: Package, relations: dict[str, Relation]) -> list[str]:
+    """Return what rich values ([MS-XLSX]) show, by the numbers (`vm`) of cells; "" for what is unknown."""
+    roots = {each.kind: package.root(each.target) for each in relations.values()
+             if each.kind in ("sheetMetadata", "rdRichValue", "rdRichValueStructure")}  # fmt: skip
+    if len(roots) < 3:
+        return []
+    structures = list(roots["rdRichValueStructure"].iter("s"))
+    values = [_shown(each, structures) for each in roots["rdRichValue"].iter("rv")]
+    places = [each.get("i", "") for each in roots["sheetMetadata"].iter("rvb")]
+    blocks = roots["sheetMetadata"].iterfind("x-valueMetadata/x-bk/x-rc")
+    return [_at(values, _at(places, each.get("v", ""))) for each in blocks]
+
+
+def _shown(rich: Element, structures: list[Element]) -> str:
+    number = rich.get("s", "")
+    if not number.isdigit() or int(number) >= len(structures):
+        return ""
+    structure = structures[int(number)]
+    fields = {key.get("n"): each.text or "" for key, each in zip(structure, rich, strict=False)}
+    if structure.get("t", "").lower() in ("_localimage", "_webimage"):
+        return f"[picture: {fields['Text']}]" if fields.get("Text") else "[picture]"
+    return fields.get("_DisplayString", "")
+
+
+def _at(values: list[str], number: str) -> str:
+    return values[int(number)] if number.isdigit() and int(number) < len(values) else ""

@@ -4,6 +4,7 @@ Ranking takes up to a second of CPU time, so neither a database thread nor the e
 that needs it comes back as a `RankingRequest`, and is built again with the result.
 """
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -13,13 +14,12 @@ from django.utils.translation import gettext as _
 from chat.db.fair_executor import FairExecutor
 from chat.exceptions import ServiceOverloaded
 from chat.models import Attachment
+from chat.search import words
 from chat.upstream.catalog import LlmModel
 
 from . import embeddings
 from .embeddings import QuestionVector
-from .pages import all_pages, key_of
-from .passages import DocumentPassage, split
-from .ranking import Corpus
+from .pages import DocumentPassage, all_pages, key_of, split
 
 MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
 MAX_RANKED_QUESTIONS = 3  # the latest ones of a branch: each takes time
@@ -29,6 +29,17 @@ FIRST_RANKS = 10
 RANKING_POOL = FairExecutor("ranking", 2)
 MAX_WAITING_RANKINGS = 8  # prompts of one person
 RANKING_RETRY_SECONDS = 5
+MAX_RANKED_TERMS = 24  # words of a question; of more words, only the rarest count
+# As many words at the beginning of a question and at its end, which ask: between them may be pasted text.
+# Counting 64 words in 6,000,000 characters takes a third of a second, all words of a long question minutes.
+COUNTED_WORDS = 32
+FOLDED_CHARS = 3_000  # of a passage: one character can become eighteen when it is folded
+BM25_SATURATION, BM25_LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
+# The end of a longer word is cut off, and each word that begins with the rest counts: "contracts" finds
+# "contract" and "contractual". This works in many languages, and the language need not be known.
+STEM_FROM_CHARS = 6
+STEM_CUT_CHARS = 2
+PREFIX_FROM_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +126,40 @@ def _order_by_words(texts: Sequence[str], questions: Sequence[str]) -> list[int]
             matching = [place for place, score in enumerate(scored) if score]
             return sorted(matching, key=lambda place: (-scored[place], place))
     return []
+
+
+class Corpus:
+    """Texts whose words, those of the search, are split once for several questions, and ranked by BM25."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._folded = [f" {' '.join(words.split(text))} "[:FOLDED_CHARS] for text in texts]
+        self._lengths = [text.count(" ") for text in self._folded]
+        self._usual = sum(self._lengths) / max(1, len(self._lengths))
+
+    def scores(self, question: str) -> list[float]:
+        """Return the score of each text; 0 where none of the question's words is in it."""
+        counted = [[text.count(term) for text in self._folded] for term in _terms(question)]
+        counted.sort(key=lambda counts: sum(map(bool, counts)))
+        found = [0.0] * len(self._folded)
+        for counts in [counts for counts in counted if any(counts)][:MAX_RANKED_TERMS]:
+            having = sum(map(bool, counts))
+            rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
+            for place, count in enumerate(counts):
+                if count:
+                    length = 1 - BM25_LENGTH_WEIGHT + BM25_LENGTH_WEIGHT * self._lengths[place] / self._usual
+                    found[place] += (
+                        rarity * count * (BM25_SATURATION + 1) / (count + BM25_SATURATION * length)
+                    )
+        return found
+
+
+def _terms(question: str) -> list[str]:
+    """Return what to look for in texts whose words are between single spaces."""
+    found = list(dict.fromkeys(_term(word) for word in words.split(question)))
+    return found if len(found) <= 2 * COUNTED_WORDS else found[:COUNTED_WORDS] + found[-COUNTED_WORDS:]
+
+
+def _term(word: str) -> str:
+    if len(word) < PREFIX_FROM_CHARS:
+        return f" {word} "
+    return f" {word[:-STEM_CUT_CHARS] if len(word) >= STEM_FROM_CHARS else word}"

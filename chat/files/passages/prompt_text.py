@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.crypto import salted_hmac
 
-from chat.files.confined.page_notes import PICTURES_ONLY
+from chat.files.confined.problem import PICTURES_ONLY
 from chat.models import Attachment
 
 from .pages import PageText

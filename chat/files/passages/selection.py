@@ -11,8 +11,7 @@ from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import prompt_text
 from .best_passages import MAX_PASSAGES, Ranked, RankingRequest
-from .pages import PageText, TextKey, all_pages, key_of
-from .passages import PASSAGE_CHARS, DocumentPassage, joined
+from .pages import PASSAGE_CHARS, DocumentPassage, PageText, TextKey, all_pages, joined, key_of
 
 # Read for one prompt, by the estimates made at the upload. The latest document is read in any case.
 MAX_TOKENS_READ = 2_000_000

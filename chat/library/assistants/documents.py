@@ -7,9 +7,8 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.files.names import clean
 from chat.files.problems import NotADocument, gone
-from chat.files.uploads import check_quota, stored_bytes
+from chat.files.uploads import check_quota, clean, stored_bytes
 from chat.limits import IMAGE_SIDE, MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
 from chat.models.attachment import AttachmentQuerySet

@@ -20,12 +20,11 @@ from chat.db.fair_executor import RENDER_POOL
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 from chat.files import files, reading, uploads
-from chat.files.conversion import convert
 from chat.files.decoding import EncodedPicture
 from chat.files.deletion import discard
-from chat.files.extraction import Extracted, NeedsConversion
+from chat.files.extraction import Extracted, NeedsConversion, convert
 from chat.files.problems import AlreadySent, TooLarge, TooManyAtOnce
-from chat.files.readers import READERS
+from chat.files.reading import READERS
 from chat.files.receiving import FILE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file, form_errors
 from chat.library.assistants import documents
 from chat.limits import MAX_ALT_CHARS

@@ -17,9 +17,9 @@ from chat.exceptions import BadRequest, RequestError
 from chat.files import files, uploads
 from chat.files.decoding import decode
 from chat.files.deletion import discard
-from chat.files.names import clean
-from chat.files.readers import READERS
+from chat.files.reading import READERS
 from chat.files.receiving import FILE_INPUT, IMAGE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file
+from chat.files.uploads import clean
 from chat.limits import IMAGE_SIDE
 from chat.models import Attachment, User
 

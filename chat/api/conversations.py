@@ -18,7 +18,7 @@ from chat.models import ApiKey, Conversation
 from chat.transfer.archive import archive_pieces, exported
 from chat.transfer.download import Download, read_pieces
 from chat.transfer.json_export import json_pieces
-from chat.transfer.own_format import written
+from chat.transfer.records import written
 
 from .auth import authenticate
 from .errors import PermissionDenied

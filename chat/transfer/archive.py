@@ -18,8 +18,8 @@ from .archived_files import ArchivedFiles, entry
 from .assistants import ASSISTANTS_FOLDER, assistant_objects, attachments_of
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
-from .own_format import written
 from .prompts import PROMPTS_FILE, prompts_json
+from .records import written
 
 ACCOUNT_FORMAT, ACCOUNT_FORMAT_VERSION = "chat.account", 1
 ACCOUNT_FILE = "account.json"

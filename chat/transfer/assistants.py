@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -18,10 +18,16 @@ from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
 
 from .document import attachment_object
-from .own_format import ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION, MAX_VERSIONS, Object, written
-
-if TYPE_CHECKING:  # an export needs no msgspec
-    from .records import ImportedAssistant, ImportedAttachment, ImportedVersion
+from .records import (
+    ASSISTANT_FORMAT,
+    ASSISTANT_FORMAT_VERSION,
+    MAX_VERSIONS,
+    ImportedAssistant,
+    ImportedAttachment,
+    ImportedVersion,
+    Object,
+    written,
+)
 
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
@@ -71,12 +77,12 @@ def reference_object(version: AssistantVersion) -> Object:
     return {"id": str(version.assistant_id), "version": version.number, "name": version.name}
 
 
-def is_known(user: User, imported: "ImportedAssistant") -> bool:
+def is_known(user: User, imported: ImportedAssistant) -> bool:
     """Return True if the user has the assistant: it was imported before, or exported from here."""
     return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
 
 
-def store(user: User, imported: "ImportedAssistant") -> bool:
+def store(user: User, imported: ImportedAssistant) -> bool:
     """Store an assistant that is new, or restore it if it was deleted.
 
     Return False if the user has it, or has no room for it.
@@ -104,7 +110,7 @@ def store(user: User, imported: "ImportedAssistant") -> bool:
         return True
 
 
-def _add_attachments(user: User, assistant: uuid.UUID, imported: "ImportedAssistant") -> dict[str, uuid.UUID]:
+def _add_attachments(user: User, assistant: uuid.UUID, imported: ImportedAssistant) -> dict[str, uuid.UUID]:
     """Store the attachments whose files are stored, each once. Return {key in the file: id}."""
     fitting = {each.key: each.stored for each in imported.files if each.stored and _fits(each)}
     ids = {key: uuid.uuid5(assistant, f"document {key}") for key in fitting}
@@ -114,7 +120,7 @@ def _add_attachments(user: User, assistant: uuid.UUID, imported: "ImportedAssist
     return ids
 
 
-def _fits(attachment: "ImportedAttachment") -> bool:
+def _fits(attachment: ImportedAttachment) -> bool:
     """Return True for a document, and for a picture only if it is an image."""
     assert attachment.stored
     return (attachment.stored["media_type"] in EXTENSIONS) == bool(attachment.side)
@@ -139,7 +145,7 @@ def _keys(user: User, key: str) -> list[uuid.UUID]:
     return [uuid.uuid5(ASSISTANT_NAMESPACE, f"{user.pk} {key}"), uuid.UUID(key)]
 
 
-def _version(imported: "ImportedVersion") -> AssistantVersion:
+def _version(imported: ImportedVersion) -> AssistantVersion:
     content = AssistantContent(
         name=imported.name,
         description=imported.description,

@@ -12,11 +12,12 @@ from typing import IO
 
 from msgspec import ValidationError
 
+from chat.limits import MAX_ATTACHMENTS
+
 from .formats import object_in, patterns
 from .json_items import Unreadable
 from .problems import ConversationProblem, FileProblem, PromptProblem
 from .records import (
-    MAX_ATTACHMENTS,
     End,
     FileContent,
     ImportedAssistant,

@@ -9,7 +9,7 @@ from chat.models import Attachment, Citation, Conversation, Feedback, Message, R
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
 
-from .own_format import (
+from .records import (
     ATTACHMENTS_FOLDER,
     CONVERSATION_FORMAT,
     CONVERSATION_FORMAT_VERSION,

@@ -18,8 +18,8 @@ from chat.models import Conversation, Message
 
 from .document import is_picture, sha256_in, sources_of
 from .markdown_export import NameOf, author, written_time
-from .own_format import Object, written
 from .reading import read, shown_batches
+from .records import Object, written
 from .stylesheet import style_sheet
 
 # The style sheet is inserted here and not by the template, which would escape it.

@@ -13,8 +13,8 @@ from chat.models.citation import CitedSource
 from .document import is_picture, sources_of
 from .markdown_labels import Labels
 from .markdown_turns import closed
-from .own_format import Object
 from .reading import read, shown_batches
+from .records import Object
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>&#|~])")  # characters that Markdown gives a meaning
 LISTED = re.compile(r"^(\d*)([-+=.)])(?=[-=]*(?:\s|$))")

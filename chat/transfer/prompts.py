@@ -5,7 +5,7 @@ The file `prompts.json` is described by prompts.schema.json. A prompt's groups a
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 
@@ -16,11 +16,8 @@ from chat.library.prompts.library import MAX_PROMPTS
 from chat.limits import MAX_COMMAND_CHARS
 from chat.models import Prompt, User
 
-from .own_format import PROMPT_FORMAT, PROMPT_FORMAT_VERSION, written
 from .problems import PromptProblem
-
-if TYPE_CHECKING:  # an export needs no msgspec
-    from .records import ImportedPrompt
+from .records import PROMPT_FORMAT, PROMPT_FORMAT_VERSION, ImportedPrompt, written
 
 PROMPTS_FILE = "prompts.json"
 
@@ -45,7 +42,7 @@ def _object(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def content_of(found: "ImportedPrompt") -> PromptContent:
+def content_of(found: ImportedPrompt) -> PromptContent:
     """Return the prompt as it can be stored. Raises PromptProblem."""
     title = " ".join(found.title.split())
     try:

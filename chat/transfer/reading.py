@@ -12,7 +12,7 @@ from chat.models import Attachment, Citation, Conversation, Message, Run, RunChu
 from chat.models.message import MAX_BRANCH_DEPTH
 
 from .document import message_object, run_object
-from .own_format import Object
+from .records import Object
 
 READ_BATCH_MESSAGES = 100
 READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more

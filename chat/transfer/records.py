@@ -1,44 +1,33 @@
-"""The records that the child which reads an imported file sends, one JSON line each. It knows no Django.
+"""What an export has: the names in this chat's own files, and the records of an imported one.
 
-The server decodes these lines strictly: the file may have taken control of the child.
+The child that reads a file sends these, one JSON line each, and knows no Django. The server decodes them
+strictly: the file may have taken control of the child.
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from chat.limits import (
-    MAX_ALT_CHARS,
-    MAX_ASSISTANT_DOCUMENTS,
-    MAX_ASSISTANT_NAME_CHARS,
-    MAX_ATTACHMENTS,
-    MAX_CITATION_TITLE_CHARS,
-    MAX_CITATIONS,
-    MAX_COMMAND_CHARS,
-    MAX_DESCRIPTION_CHARS,
-    MAX_INSTRUCTIONS_CHARS,
-    MAX_MODEL_CHARS,
-    MAX_PASSAGE_CHARS,
-    MAX_PICTURE_CHARS,
-    MAX_PROMPT_CHARS,
-    MAX_PROMPT_TITLE_CHARS,
-    MAX_REASON_CHARS,
-    MAX_REPLY_CHARS,
-    MAX_STARTER_QUESTION_CHARS,
-    MAX_STARTER_QUESTIONS,
-    MAX_TAG_CHARS,
-    MAX_URL_CHARS,
-)
+from chat import limits
 
-from .own_format import ATTACHMENT_FILE, MAX_VERSIONS
-
+Object = dict[str, Any]
+# Names in this chat's own files, which the exports write and an import reads: see docs/api.md.
+CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION = "chat.conversation", 1
+ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION = "chat.assistant", 1
+PROMPT_FORMAT, PROMPT_FORMAT_VERSION = "chat.prompt", 1
+ATTACHMENTS_FOLDER = "attachments/"  # the folder in an archive
+ATTACHMENT_FILE = re.compile(rf"{ATTACHMENTS_FOLDER}[0-9a-f]{{64}}\.[a-z0-9]{{1,8}}")
+MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
+RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "error_code", "error_message")
+RUN_TIMES = ("created", "started", "first_token", "finished")
+USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
 CHATGPT_FILE = re.compile(r"file[-_][A-Za-z0-9]{4,100}")  # the id of an uploaded file
 
 MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
-MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
+MAX_IMPORTED_TEXT_CHARS = limits.MAX_REPLY_CHARS
 # Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
 MAX_IMPORTED_CHARS = 16 * 1_048_576
 MAX_VERSION_NUMBER = 2**31 - 1  # of an assistant
@@ -50,17 +39,25 @@ MAX_TAGS = 50
 USER, ASSISTANT = "user", "assistant"  # roles
 
 Text = Annotated[str, Meta(max_length=MAX_IMPORTED_TEXT_CHARS)]
-Model = Annotated[str, Meta(max_length=MAX_MODEL_CHARS)]
+Model = Annotated[str, Meta(max_length=limits.MAX_MODEL_CHARS)]
 Moment = Annotated[datetime, Meta(tz=True)]
 Count = Annotated[int, Meta(ge=0)]
+Alt = Annotated[str, Meta(max_length=limits.MAX_ALT_CHARS)]
+Reason = Annotated[str, Meta(max_length=limits.MAX_REASON_CHARS)]
+Page = Annotated[int, Meta(ge=0, le=MAX_PAGE)]
+Tags = Annotated[list[Annotated[str, Meta(max_length=limits.MAX_TAG_CHARS)]], Meta(max_length=MAX_TAGS)]
 VersionNumber = Annotated[int, Meta(ge=1, le=MAX_VERSION_NUMBER)]
 Source = Literal["chat", "chatgpt", "claude", "open_webui", "librechat"]
-Object = dict[str, Any]
 # Numbers, switches and short texts by name: deep values would fill the server's memory.
 Short = Annotated[str, Meta(max_length=MAX_PARAMETER_CHARS)]
 Parameters = Annotated[dict[Short, Short | float | int | bool | None], Meta(max_length=MAX_PARAMETERS)]
 RunValue = Short | float | int | bool | Parameters | None
 LeftOut = dict[str, list[str]]  # names by kind, which is a key of `problems.LEFT_OUT`
+
+
+def written(moment: datetime | None) -> str | None:
+    """Return the time in UTC, as ISO 8601 with microseconds, so that no digit is lost."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds") if moment else None
 
 
 class PackedFile(Struct):
@@ -88,7 +85,7 @@ class ImportedAttachment(Struct):
 
     file: Annotated[str, Meta(pattern=f"^({ATTACHMENT_FILE.pattern}|{CHATGPT_FILE.pattern})?$")]
     name: str
-    alt: Annotated[str, Meta(max_length=MAX_ALT_CHARS)]
+    alt: Alt
     stored: Annotated[Object, Meta(max_length=0)] | None = None  # never the child's
     key: str = ""
     side: Count = 0
@@ -104,10 +101,10 @@ class ImportedCitation(Struct, frozen=True):
     `attachment`: the place of the document that it is from: the key of its message, and its position there.
     """
 
-    title: Annotated[str, Meta(min_length=1, max_length=MAX_CITATION_TITLE_CHARS)]
-    url: Annotated[str, Meta(max_length=MAX_URL_CHARS)]
-    page: Annotated[int, Meta(ge=0, le=MAX_PAGE)]
-    text: Annotated[str, Meta(max_length=MAX_PASSAGE_CHARS)]
+    title: Annotated[str, Meta(min_length=1, max_length=limits.MAX_CITATION_TITLE_CHARS)]
+    url: Annotated[str, Meta(max_length=limits.MAX_URL_CHARS)]
+    page: Page
+    text: Annotated[str, Meta(max_length=limits.MAX_PASSAGE_CHARS)]
     created: Moment | None
     attachment: tuple[str, int] | None = None
 
@@ -123,10 +120,10 @@ class ImportedMessage(Struct, tag="message"):
     model: Model = ""
     created: Moment | None = None
     selected_at: Moment | None = None
-    feedback: tuple[bool, Annotated[str, Meta(max_length=MAX_REASON_CHARS)]] | None = None
+    feedback: tuple[bool, Reason] | None = None
     runs: Annotated[list[dict[Short, RunValue]], Meta(max_length=MAX_RUNS)] = []
-    attachments: Annotated[list[ImportedAttachment], Meta(max_length=MAX_ATTACHMENTS)] = []
-    citations: Annotated[list[ImportedCitation], Meta(max_length=MAX_CITATIONS)] = []
+    attachments: Annotated[list[ImportedAttachment], Meta(max_length=limits.MAX_ATTACHMENTS)] = []
+    citations: Annotated[list[ImportedCitation], Meta(max_length=limits.MAX_CITATIONS)] = []
 
 
 class ImportedConversation(Struct, tag="conversation"):
@@ -148,16 +145,16 @@ class ImportedConversation(Struct, tag="conversation"):
     updated: Moment | None = None
     pinned_at: Moment | None = None
     archived_at: Moment | None = None
-    tags: Annotated[list[Annotated[str, Meta(max_length=MAX_TAG_CHARS)]], Meta(max_length=MAX_TAGS)] = []
+    tags: Tags = []
     attachments: list[str] = []
     left_out: LeftOut = {}
     assistant: tuple[str, int] | None = None
 
 
 class ImportedPrompt(Struct, frozen=True, tag="prompt"):
-    title: Annotated[str, Meta(max_length=MAX_PROMPT_TITLE_CHARS)]
-    command: Annotated[str, Meta(max_length=MAX_COMMAND_CHARS)]
-    text: Annotated[str, Meta(max_length=MAX_PROMPT_CHARS)]
+    title: Annotated[str, Meta(max_length=limits.MAX_PROMPT_TITLE_CHARS)]
+    command: Annotated[str, Meta(max_length=limits.MAX_COMMAND_CHARS)]
+    text: Annotated[str, Meta(max_length=limits.MAX_PROMPT_CHARS)]
 
 
 class ImportedVersion(Struct):
@@ -165,17 +162,17 @@ class ImportedVersion(Struct):
 
     number: VersionNumber
     created: Moment
-    name: Annotated[str, Meta(min_length=1, max_length=MAX_ASSISTANT_NAME_CHARS)]
-    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION_CHARS)]
-    instructions: Annotated[str, Meta(max_length=MAX_INSTRUCTIONS_CHARS)]
-    picture: Annotated[str, Meta(max_length=MAX_PICTURE_CHARS)]
+    name: Annotated[str, Meta(min_length=1, max_length=limits.MAX_ASSISTANT_NAME_CHARS)]
+    description: Annotated[str, Meta(max_length=limits.MAX_DESCRIPTION_CHARS)]
+    instructions: Annotated[str, Meta(max_length=limits.MAX_INSTRUCTIONS_CHARS)]
+    picture: Annotated[str, Meta(max_length=limits.MAX_PICTURE_CHARS)]
     model: Model
     parameters: Parameters
     questions: Annotated[
-        list[Annotated[str, Meta(min_length=1, max_length=MAX_STARTER_QUESTION_CHARS)]],
-        Meta(max_length=MAX_STARTER_QUESTIONS),
+        list[Annotated[str, Meta(min_length=1, max_length=limits.MAX_STARTER_QUESTION_CHARS)]],
+        Meta(max_length=limits.MAX_STARTER_QUESTIONS),
     ]
-    documents: Annotated[list[ImportedAttachment], Meta(max_length=MAX_ASSISTANT_DOCUMENTS)]
+    documents: Annotated[list[ImportedAttachment], Meta(max_length=limits.MAX_ASSISTANT_DOCUMENTS)]
     image: ImportedAttachment | None
 
 

@@ -12,9 +12,15 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from .json_items import Unreadable, items
-from .own_format import ATTACHMENT_FILE
 from .problems import FileProblem
-from .records import CHATGPT_FILE, MAX_PARAMETER_CHARS, ImportedAttachment, OtherFiles, PackedFile
+from .records import (
+    ATTACHMENT_FILE,
+    CHATGPT_FILE,
+    MAX_PARAMETER_CHARS,
+    ImportedAttachment,
+    OtherFiles,
+    PackedFile,
+)
 
 # zipfile reads the central directory into memory, where it takes about ten times its size.
 MAX_DIRECTORY_BYTES = 8 * 1_048_576

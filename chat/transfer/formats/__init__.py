@@ -9,12 +9,18 @@ from typing import Any
 
 from chat.transfer.imported import put_in_order
 from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable
-from chat.transfer.own_format import ASSISTANT_FORMAT, CONVERSATION_FORMAT, PROMPT_FORMAT
 from chat.transfer.problems import ConversationProblem
-from chat.transfer.records import ImportedAssistant, ImportedConversation, ImportedPrompt
+from chat.transfer.records import (
+    ASSISTANT_FORMAT,
+    CONVERSATION_FORMAT,
+    PROMPT_FORMAT,
+    ImportedAssistant,
+    ImportedConversation,
+    ImportedPrompt,
+)
 from chat.wire import strict_json
 
-from . import chatgpt, claude, librechat, open_webui, own, own_library
+from . import chatgpt, claude, librechat, open_webui, own
 from .cutting import in_parts
 
 FOREIGN_FORMATS = (chatgpt, claude, open_webui, librechat)
@@ -34,9 +40,9 @@ def object_in(item: bytes | Unreadable) -> Imported:
         raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
     own_format = value.get("format") if isinstance(value, dict) else None
     if own_format == PROMPT_FORMAT:
-        return own_library.prompt(value)
+        return own.prompt(value)
     if own_format == ASSISTANT_FORMAT:
-        return own_library.assistant(value)
+        return own.assistant(value)
     conversation = conversation_of(value)
     conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
     return conversation

@@ -1,177 +1,300 @@
-"""This chat's own JSON, as `chat.transfer.document` writes it. A deviation refuses the conversation."""
+"""This chat's own JSON: conversations, assistants and prompts, as the exports write them.
 
-from typing import Any
+The structs have the fields of docs/api.md that an import reads. A deviation refuses the object.
+"""
 
-from chat.limits import (
-    MAX_ALT_CHARS,
-    MAX_ATTACHMENTS,
-    MAX_CITATION_TITLE_CHARS,
-    MAX_CITATIONS,
-    MAX_FILE_NAME_CHARS,
-    MAX_MODEL_CHARS,
-    MAX_PASSAGE_CHARS,
-    MAX_REASON_CHARS,
-    MAX_TAG_CHARS,
-    MAX_URL_CHARS,
-    TITLE_LENGTH,
-)
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Annotated, Any, Literal, TypeVar
+from uuid import UUID
+
+from msgspec import Meta, Struct, ValidationError, convert, defstruct, structs
+
+from chat import limits
 from chat.rendering.links import is_web_address
-from chat.transfer.imported import MAX_SHORT_FIELD_CHARS
-from chat.transfer.own_format import (
+from chat.transfer.problems import ConversationProblem, PromptProblem
+from chat.transfer.records import (
+    ASSISTANT,
+    ASSISTANT_FORMAT_VERSION,
     ATTACHMENT_FILE,
     CONVERSATION_FORMAT_VERSION,
+    MAX_IMPORTED_CHARS,
+    MAX_IMPORTED_TEXT_CHARS,
+    MAX_PARAMETERS,
+    MAX_RUNS,
+    PROMPT_FORMAT_VERSION,
     RUN_TEXTS,
     RUN_TIMES,
     USAGE_FIELDS,
-    Object,
-    written,
-)
-from chat.transfer.problems import ConversationProblem
-from chat.transfer.records import (
-    ASSISTANT,
-    MAX_IMPORTED_CHARS,
-    MAX_PAGE,
-    MAX_PARAMETER_CHARS,
-    MAX_PARAMETERS,
-    MAX_RUNS,
-    MAX_TAGS,
-    MAX_VERSION_NUMBER,
     USER,
+    Alt,
+    ImportedAssistant,
     ImportedAttachment,
     ImportedCitation,
     ImportedConversation,
     ImportedMessage,
+    ImportedPrompt,
+    ImportedVersion,
+    Model,
+    Moment,
+    Object,
+    Page,
+    Reason,
+    Short,
+    Tags,
+    VersionNumber,
+    written,
+)
+from chat.wire.text import sanitize
+
+TOO_LONG = "`str` of length <="  # in what msgspec says of a text that is too long
+# Statuses of an attempt. One that was live when it was exported is imported as interrupted.
+LIVE, IMPORTED_LIVE = ("queued", "running"), "interrupted"
+Status = Literal["complete", "stopped", "interrupted", "truncated", "failed", "queued", "running"]
+Number = Annotated[int, Meta(ge=-(10**15), le=10**15)] | Annotated[float, Meta(ge=-1e15, le=1e15)]
+File = Annotated[str, Meta(pattern=rf"\A{ATTACHMENT_FILE.pattern}\Z")]
+RunText = Annotated[str, Meta(max_length=500)]
+T = TypeVar("T")
+
+
+class _Attachment(Struct):
+    """A picture or document. Only its file says what it is: type, size and pages are not believed."""
+
+    file: File
+    name: Annotated[str, Meta(max_length=limits.MAX_FILE_NAME_CHARS)]
+    alt: Alt
+    id: UUID | None = None
+
+
+class _Citation(Struct):
+    title: Annotated[str, Meta(min_length=1, max_length=limits.MAX_CITATION_TITLE_CHARS)]
+    text: Annotated[str, Meta(max_length=limits.MAX_PASSAGE_CHARS)]
+    url: Annotated[str, Meta(max_length=limits.MAX_URL_CHARS)] = ""
+    page: Page = 0
+    created: Moment | None = None
+    attachment: UUID | None = None
+
+
+class _Feedback(Struct):
+    thumb: Literal["up", "down"]
+    reason: Reason
+
+
+_Usage = defstruct("_Usage", [(name, Number | None, None) for name in USAGE_FIELDS])
+_Run = defstruct(
+    "_Run",
+    [
+        *((name, Status if name == "status" else RunText, "") for name in RUN_TEXTS),
+        ("parameters", Annotated[dict[Short, Short | Number | bool | None], Meta(max_length=MAX_PARAMETERS)]),
+        ("max_tokens", Number | None, None),
+        *((name, Moment | None, None) for name in RUN_TIMES),
+        ("usage", _Usage | None, None),
+    ],
+    kw_only=True,
 )
 
-from . import strict
 
-MAX_RUN_TEXT_CHARS = 500
-# Statuses of an attempt. One that was live when it was exported is imported as interrupted.
-ENDED, LIVE = ("complete", "stopped", "interrupted", "truncated", "failed"), ("queued", "running")
-IMPORTED_LIVE = "interrupted"
-
-Places = dict[str, tuple[str, int]]  # {id of an attachment: (key of its message, its position there)}
-
-
-def conversation(value: dict[str, Any]) -> ImportedConversation:
-    strict.check_version(value, CONVERSATION_FORMAT_VERSION)
-    places: Places = {}
-    messages = [_message(strict.record(raw), places) for raw in strict.items(value, "messages")]
-    _check_roots(messages)
-    return ImportedConversation(
-        source="chat",
-        key=strict.identifier(value.get("id")),
-        title=strict.text(value, "title", TITLE_LENGTH),
-        messages=messages,
-        leaf=strict.optional(strict.identifier, value.get("active_leaf")) or "",
-        model=strict.text(value, "model", MAX_MODEL_CHARS),
-        system=strict.text(value, "system"),
-        parameters=strict.parameters(value.get("parameters")),
-        created=strict.moment(value.get("created")),
-        updated=strict.moment(value.get("updated")),
-        pinned_at=strict.optional(strict.moment, value.get("pinned_at")),
-        archived_at=strict.optional(strict.moment, value.get("archived_at")),
-        assistant=strict.optional(_assistant, value.get("assistant")),
-        tags=[strict.string(tag, MAX_TAG_CHARS) for tag in strict.items(value, "tags", MAX_TAGS)],
-    )
+class _Message(Struct):
+    id: UUID
+    role: Literal["user", "assistant"]
+    text: Annotated[str, Meta(max_length=MAX_IMPORTED_CHARS)]
+    reasoning: Annotated[str, Meta(max_length=MAX_IMPORTED_CHARS)]
+    model: Model
+    created: Moment
+    parent: UUID | None = None
+    selected_at: Moment | None = None
+    feedback: _Feedback | None = None
+    runs: Annotated[list[_Run], Meta(max_length=MAX_RUNS)] = []  # type: ignore[valid-type]
+    attachments: Annotated[list[_Attachment], Meta(max_length=limits.MAX_ATTACHMENTS)] = []
+    citations: Annotated[list[_Citation], Meta(max_length=limits.MAX_CITATIONS)] = []
 
 
-def _assistant(value: Any) -> tuple[str, int]:
-    raw = strict.record(value)
-    number = strict.whole(raw.get("version"), 1, MAX_VERSION_NUMBER)
-    return strict.identifier(raw.get("id")), number
+class _Reference(Struct):
+    """The assistant of a conversation."""
+
+    id: UUID
+    version: VersionNumber
 
 
-def _message(raw: Object, places: Places) -> ImportedMessage:
-    """Return a message. `places` gets its attachments, and has those of the messages above it."""
-    role = strict.text(raw, "role", MAX_SHORT_FIELD_CHARS)
-    if role not in (USER, ASSISTANT):
-        strict.refuse()
-    key = strict.identifier(raw.get("id"))
-    attachments = [strict.record(each) for each in strict.items(raw, "attachments", MAX_ATTACHMENTS)]
-    ids = [strict.optional(strict.identifier, each.get("id")) for each in attachments]
-    places |= {own: (key, at) for at, own in enumerate(ids) if own}
+class _Conversation(Struct):
+    id: UUID
+    title: Annotated[str, Meta(max_length=limits.TITLE_LENGTH)]
+    model: Model
+    system: Annotated[str, Meta(max_length=MAX_IMPORTED_TEXT_CHARS)]
+    parameters: Object
+    created: Moment
+    updated: Moment
+    messages: list[_Message] = []
+    active_leaf: UUID | None = None
+    pinned_at: Moment | None = None
+    archived_at: Moment | None = None
+    assistant: _Reference | None = None
+    tags: Tags = []
+
+
+class _Document(Struct):
+    """A document of an assistant, or its image. Only its file says what it is."""
+
+    id: UUID
+    file: File
+    name: str
+
+
+class _Version(Struct):
+    """A version of an assistant. `ImportedVersion` has the limits of its fields."""
+
+    number: VersionNumber
+    created: Moment
+    name: str
+    description: str
+    instructions: str
+    picture: str
+    model: str
+    parameters: Object
+    questions: list[str]
+    documents: list[_Document] = []
+    image: _Document | None = None
+
+
+class _Assistant(Struct):
+    id: UUID
+    created: Moment
+    versions: list[_Version] = []
+
+
+def conversation(value: Object) -> ImportedConversation:
+    """Return the conversation that a parsed object describes. Raises ConversationProblem."""
+    raw = _read(_Conversation, value, CONVERSATION_FORMAT_VERSION)
+    places: dict[UUID, tuple[str, int]] = {}  # of an attachment: the key of its message, its position there
+    try:
+        return ImportedConversation(
+            source="chat",
+            key=str(raw.id),
+            title=raw.title,
+            messages=[_message(each, places) for each in raw.messages],
+            leaf=str(raw.active_leaf or ""),
+            model=raw.model,
+            system=raw.system,
+            parameters=_plain(raw.parameters),
+            created=_utc(raw.created),
+            updated=_utc(raw.updated),
+            pinned_at=_utc(raw.pinned_at),
+            archived_at=_utc(raw.archived_at),
+            assistant=(str(raw.assistant.id), raw.assistant.version) if raw.assistant else None,
+            tags=raw.tags,
+        )
+    except OverflowError as error:  # of a time that is none in UTC
+        raise ConversationProblem("invalid") from error
+
+
+def assistant(value: Object) -> ImportedAssistant:
+    """Return the assistant that a parsed object describes. Raises ConversationProblem."""
+    raw = _read(_Assistant, value, ASSISTANT_FORMAT_VERSION)
+    numbers = [each.number for each in raw.versions]
+    if not numbers or sorted(set(numbers)) != numbers:
+        raise ConversationProblem("invalid")
+    return ImportedAssistant(str(raw.id), raw.created, [_version(each) for each in raw.versions])
+
+
+def prompt(value: Object) -> ImportedPrompt:
+    """Return the prompt that a parsed object describes. Raises PromptProblem."""
+    try:
+        fields = {name: value.get(name) for name in ("title", "command", "text")}
+        _check_text(fields)
+        if not 0 <= convert(value.get("version"), int) <= PROMPT_FORMAT_VERSION:
+            raise PromptProblem
+        return convert(fields, ImportedPrompt)
+    except (ConversationProblem, ValidationError) as problem:
+        raise PromptProblem from problem
+
+
+def _read(kind: type[T], value: Object, known_version: int) -> T:
+    version = value.get("version")
+    if version != known_version:
+        raise ConversationProblem("version" if isinstance(version, int) else "invalid")
+    try:
+        _check_text(value)
+        return convert(value, kind)
+    except ValidationError as error:
+        raise ConversationProblem("long" if TOO_LONG in str(error) else "invalid") from error
+
+
+def _check_text(value: Any) -> None:
+    """Raise ConversationProblem for what no database stores: NUL, and halves of characters."""
+    if isinstance(value, str):
+        if sanitize(value) != value:
+            raise ConversationProblem("text")
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            _check_text(name)
+            _check_text(each)
+    elif isinstance(value, list):
+        for each in value:
+            _check_text(each)
+
+
+def _message(raw: _Message, places: dict[UUID, tuple[str, int]]) -> ImportedMessage:
+    """Return a message. `places` gets its attachments, and has those of the messages above it.
+
+    Raises ConversationProblem for what the database refuses: a reply at the root, an empty question.
+    """
+    if raw.role == USER and not (raw.text or raw.attachments):
+        raise ConversationProblem("invalid")
+    if raw.role == ASSISTANT and raw.parent is None:
+        raise ConversationProblem("parent")
+    key = str(raw.id)
+    places |= {each.id: (key, at) for at, each in enumerate(raw.attachments) if each.id}
     return ImportedMessage(
         key=key,
-        parent=strict.optional(strict.identifier, raw.get("parent")),
-        role=role,
-        text=strict.text(raw, "text", MAX_IMPORTED_CHARS),
-        reasoning=strict.text(raw, "reasoning", MAX_IMPORTED_CHARS),
-        model=strict.text(raw, "model", MAX_MODEL_CHARS),
-        created=strict.moment(raw.get("created")),
-        selected_at=strict.optional(strict.moment, raw.get("selected_at")),
-        feedback=strict.optional(_feedback, raw.get("feedback")),
-        runs=[_run(strict.record(run)) for run in strict.items(raw, "runs", MAX_RUNS)],
-        attachments=[_attachment(each) for each in attachments],
-        citations=[_citation(each, places) for each in strict.items(raw, "citations", MAX_CITATIONS)],
+        parent=str(raw.parent) if raw.parent else None,
+        role=raw.role,
+        text=raw.text,
+        reasoning=raw.reasoning,
+        model=raw.model,
+        created=_utc(raw.created),
+        selected_at=_utc(raw.selected_at),
+        feedback=(raw.feedback.thumb == "up", raw.feedback.reason) if raw.feedback else None,
+        runs=[_run(each) for each in raw.runs],
+        attachments=[ImportedAttachment(each.file, each.name, each.alt) for each in raw.attachments],
+        citations=[_citation(each, places) for each in raw.citations],
     )
 
 
-def _attachment(raw: Object) -> ImportedAttachment:
-    """Return a picture or document. Only its file says what it is: type, size and pages are not believed."""
-    file = strict.text(raw, "file", MAX_SHORT_FIELD_CHARS)
-    if not ATTACHMENT_FILE.fullmatch(file):
-        strict.refuse()
-    name = strict.text(raw, "name", MAX_FILE_NAME_CHARS)
-    return ImportedAttachment(file, name, strict.text(raw, "alt", MAX_ALT_CHARS))
+def _citation(raw: _Citation, places: dict[UUID, tuple[str, int]]) -> ImportedCitation:
+    if raw.url and not is_web_address(raw.url):
+        raise ConversationProblem("invalid")
+    place = places.get(raw.attachment) if raw.attachment else None
+    return ImportedCitation(raw.title, raw.url, raw.page, raw.text, _utc(raw.created), place)
 
 
-def _citation(value: Any, places: Places) -> ImportedCitation:
-    raw = strict.record(value)
-    title = strict.text(raw, "title", MAX_CITATION_TITLE_CHARS)
-    url = strict.text(raw, "url", MAX_URL_CHARS, missing="")
-    if not title or (url and not is_web_address(url)):
-        strict.refuse()
-    page = strict.whole(raw.get("page", 0), 0, MAX_PAGE)
-    text = strict.text(raw, "text", MAX_PASSAGE_CHARS)
-    place = places.get(strict.optional(strict.identifier, raw.get("attachment")) or "")
-    return ImportedCitation(title, url, page, text, strict.optional(strict.moment, raw.get("created")), place)
-
-
-def _check_roots(messages: list[ImportedMessage]) -> None:
-    """Raise ConversationProblem for what the database refuses: a reply at the root, an empty question."""
-    for message in messages:
-        if message.role == USER and not (message.text or message.attachments):
-            strict.refuse()
-        if message.role == ASSISTANT and message.parent is None:
-            raise ConversationProblem("parent")
-
-
-def _feedback(value: Any) -> tuple[bool, str]:
-    raw = strict.record(value)
-    if raw.get("thumb") not in ("up", "down"):
-        strict.refuse()
-    return raw["thumb"] == "up", strict.text(raw, "reason", MAX_REASON_CHARS)
-
-
-def _run(raw: Object) -> Object:
-    """Return the known fields of an attempt, in the form in which it is exported again."""
-    found: Object = {name: strict.text(raw, name, MAX_RUN_TEXT_CHARS, missing="") for name in RUN_TEXTS}
-    if found["status"] in LIVE:
+def _run(raw: Any) -> Object:
+    """Return an attempt in the form in which it is exported again."""
+    found: Object = structs.asdict(raw) | {name: written(getattr(raw, name)) for name in RUN_TIMES}
+    if raw.status in LIVE:
         found["status"] = IMPORTED_LIVE
-    elif found["status"] not in ENDED:
-        strict.refuse()
-    found |= {
-        "parameters": _plain(strict.record(raw.get("parameters"))),
-        "max_tokens": strict.optional(strict.number, raw.get("max_tokens")),
+    return found | {"usage": structs.asdict(raw.usage) if raw.usage else None}
+
+
+def _version(raw: _Version) -> ImportedVersion:
+    fields = structs.asdict(raw) | {
+        "name": raw.name.strip(),
+        "parameters": _plain(raw.parameters),
+        "questions": [each.strip() for each in raw.questions],
+        "documents": list({each.id: _document(each) for each in raw.documents}.values()),
+        "image": _document(raw.image, limits.IMAGE_SIDE) if raw.image else None,
     }
-    found |= {name: written(strict.optional(strict.moment, raw.get(name))) for name in RUN_TIMES}
-    return found | {"usage": strict.optional(_usage, raw.get("usage"))}
+    return ImportedVersion(**fields)
 
 
-def _usage(value: Any) -> Object:
-    raw = strict.record(value)
-    return {name: strict.optional(strict.number, raw.get(name)) for name in USAGE_FIELDS}
+def _document(raw: _Document, side: int = 0) -> ImportedAttachment:
+    return ImportedAttachment(raw.file, raw.name, alt="", key=str(raw.id), side=side)
 
 
-def _plain(raw: Object) -> Object:
-    """Return the parameters of an attempt, which must be numbers, booleans or short strings."""
-    if len(raw) > MAX_PARAMETERS:
-        strict.refuse()
-    for name, value in raw.items():
-        strict.string(name, MAX_PARAMETER_CHARS)
-        if isinstance(value, str):
-            strict.string(value, MAX_PARAMETER_CHARS)
-        elif value is not None and not isinstance(value, bool):
-            strict.number(value)
-    return raw
+def _plain(parameters: Object) -> Object:
+    """Return those values of which a parameter can be. Another version may have written others."""
+    plain = {name: each for name, each in parameters.items() if not isinstance(each, list | dict)}
+    return dict(islice(plain.items(), MAX_PARAMETERS))
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None

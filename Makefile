@@ -22,8 +22,8 @@ WAITING = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 2)') --dist
 # All processes of a run import the same files: with compiled files, that takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install install-local install-otel install-s3 test test-all check lint node in-process fuzz bench
-.PHONY: simulate chaos reload audit images messages lock
+.PHONY: run install install-local install-otel install-s3 test test-all check lint node in-process mutate fuzz
+.PHONY: bench simulate chaos reload audit images messages lock
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
@@ -64,6 +64,10 @@ lint: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/lint-imports
 	$(BIN)/djlint --lint --quiet templates
 	$(BIN)/mypy
+
+# Break the most important lines one by one, in a copy: the tests that tests/house/mutate.py names must notice each.
+mutate: $(SERVER) $(LOCAL) $(DEV)
+	$(BIN)/python -m tests.house.mutate $(MUTATE)
 
 # 20,000 randomly changed calls of the API and of the page: none may make the server fail. Set FUZZ_SEED for others.
 fuzz: $(SERVER) $(LOCAL) $(DEV)

@@ -10,6 +10,7 @@ from tests.support.databases import ROOT
 
 TOOLS = (
     "tests.chaos",
+    "tests.house.mutate",
     "tests.simulation",
     "tests.tools.audit",
     "tests.tools.bench",

@@ -18,14 +18,13 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.fake_cloudflare.server import Fake
-from tests.support.databases import POSTGRES, Database, Template
+from tests.support.databases import POSTGRES, REDIS, Database, Template
 from tests.support.quick_flush import quick_flush
 from tests.support.server import Server, Servers
 from tests.tiers import has_only_slow_tests, mark_slow
 
 SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with processes beside the test's own
 SHARED = "CHAT_TESTS_SHARED"  # the folder that all processes of a run share
-REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 # The time that an example takes, or its making, says only how busy the machine is.
 hypothesis_settings.register_profile(
     "unhurried", hypothesis_settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -1,7 +1,6 @@
 """The processes of a round: the fake upstream, the database and Redis behind links, and the web processes."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from tests.fake_cloudflare.server import TOKEN, WorkersAI
-from tests.support.databases import Template, clean_environment
+from tests.support.databases import REDIS, Template, clean_environment
 from tests.support.server import free_port, give_back
 
 from .faults import Kind
@@ -18,7 +17,6 @@ from .links import Link, Streams
 from .processes import FAKETIME, Clock, WebProcess
 from .storage import Disk, Storage, postgres_address
 
-REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 DRAIN_SECONDS = 5
 PROCESSES = {"sqlite": 2, "postgres": 3}
 HOSTS = 3

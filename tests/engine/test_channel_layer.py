@@ -10,8 +10,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from chatsite.channel_layer import ChannelLayer, LayerConnection, SecureLayerConnection, _connection_options
 from tests.conftest import missing
+from tests.support.databases import REDIS
 
-URL = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 WAIT_SECONDS = 0.1
 PATIENCE_SECONDS = 20.0
 LOST = TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))  # as asyncio gets it from the socket
@@ -19,14 +19,14 @@ LOST = TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))  # as asyncio
 
 @pytest.fixture
 async def layer() -> AsyncIterator[ChannelLayer]:
-    made = ChannelLayer(hosts=[URL], prefix=f"test-{os.getpid()}")
+    made = ChannelLayer(hosts=[REDIS], prefix=f"test-{os.getpid()}")
     yield made
     await made.flush()
 
 
 @pytest.fixture
 async def connection() -> AsyncIterator[LayerConnection]:
-    options = _connection_options(URL)
+    options = _connection_options(REDIS)
     made = options.pop("connection_class")(**options)
     try:
         await made.connect()

@@ -21,6 +21,7 @@ from tests.support.people import SCRIPT
 ROOT = Path(__file__).parents[2]
 SETTINGS = re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
 POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql:///postgres")
+REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 
 # Run by `manage.py shell`: all in one process, for each start of one costs two seconds.
 MADE = f"""

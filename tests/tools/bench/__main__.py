@@ -14,14 +14,9 @@ from . import (
     administration,
     capacity,
     cost,
-    doubling,
-    fairness,
     hold,
     latency,
-    listing,
     memory,
-    opening,
-    search,
     several,
     site,
     targets,
@@ -29,7 +24,7 @@ from . import (
 from .stage import IncompleteError, Stage
 from .table import Line, percentile, table
 
-COLD_MARK, IDLE_MARK = 2.0, 90.0  # seconds, MB
+COLD_MARK, IDLE_MARK = 2.0, 100.0  # seconds, MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,6 @@ class Size:
     plateau: float = 6.0  # seconds
     viewers: int = 500
     replies: int = 10_000
-    messages: int = 100_000  # of a site that is searched
     workers: int = 2
     divisor: int = 10  # of the million messages whose administration is measured
 
@@ -58,7 +52,6 @@ QUICK = Size(
     plateau=3.0,
     viewers=200,
     replies=1_000,
-    messages=20_000,
     divisor=100,
 )
 
@@ -91,13 +84,9 @@ def measure(size: Size) -> list[Line]:
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
         show("Memory", memory.kept(stage, size.replies))
-        show("Opening", opening.opened(stage))
-        show("Lists", listing.listed(stage))
-        show("Search", search.found(stage, size.messages))
         made = site.Size().divided(size.divisor)
         show(f"Administration of {made.messages:,} messages", administration.administered(stage, made))
-        show("Fairness", fairness.fair(stage))
-        show("Rendering", [*hold.holds(), *doubling.doublings()])
+        show("Rendering", list(hold.holds()))
         show(f"Starting: medians of {len(stage.idle)} starts", starts(stage))
     return found
 

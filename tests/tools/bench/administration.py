@@ -11,13 +11,23 @@ from tests.support.databases import POSTGRES, Template
 from tests.support.people import SESSIONS
 
 from . import site
-from .search import QUERIES
 from .stage import Stage
 from .table import Line, percentile
 
 TRIES = 10  # of each page
 MARK, OWN_SEARCH_MARK, SEARCH_MARK = 100.0, 20.0, 50.0  # ms
 JSON = {"Accept": "application/json"}
+# Words of all frequencies, alone and together.
+QUERIES = [
+    site.word(3),
+    site.word(300),
+    site.word(20_000),
+    f"{site.word(3)} {site.word(5)}",
+    f"{site.word(40)} {site.word(900)}",
+    f'"{site.word(1)} {site.word(2)}"',
+    f"{site.word(7)} -{site.word(2)}",
+    site.word(300)[:-1],
+]
 
 LIST = "/admin/chat/conversation/"
 LOGS = ("run", "call", "titlerequest")

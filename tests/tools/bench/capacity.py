@@ -12,7 +12,7 @@ DELAY = 0.1  # seconds between two tokens
 STARTS = 100  # a second
 RAMP = 2.5  # times as long as the starts should take: a busy machine needs longer
 THREADS_MARK = 8  # those of pools that were not full yet; no stream has its own
-GAP_MARK, MEMORY_MARK, VIEWER_MARK = 300.0, 250.0, 10.0  # ms, MB, kB
+GAP_MARK, MEMORY_MARK, VIEWER_MARK = 300.0, 250.0, 40.0  # ms, MB, kB
 LOOK = 0.25  # seconds between two readings of the memory
 SILENCE = "fake: hang after=1"  # a run that says one word, and nothing for a minute
 WARM_UP = 50  # viewers

@@ -11,8 +11,8 @@ from .transcript import Transcript
 
 SEND = Words(1, DELAY)
 REPLY = Words(50, DELAY)  # a second of writing
-ALONE_MARKS = (15.0, 50.0)  # ms: p50, p99 of sends one after the other while 100 streams run
-BURST_MARKS = (150.0, 300.0)  # ms: p50, p99 of 100 sends at once
+ALONE_MARKS = (20.0, 60.0)  # ms: p50, p99 of sends one after the other while 100 streams run
+BURST_MARKS = (200.0, 400.0)  # ms: p50, p99 of 100 sends at once
 BURST_OVER = 0.2  # seconds
 PAUSE = 0.02  # seconds between two probes
 PROBE = 0.07  # seconds from one to the next, about

@@ -1,4 +1,4 @@
-"""Several processes: workers behind one port, PostgreSQL with Redis, and viewers at another process.
+"""Several processes: workers behind one port.
 
 The load client and the fake upstream share the cores with the server, so the streams that a machine can
 carry are not counted. They follow from the CPU time of the busiest worker, which gives out first. N workers
@@ -6,8 +6,6 @@ get N times the streams of one process: at half of its load, a worker takes more
 its event loop finds fewer of them at once.
 """
 
-import os
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,24 +13,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
 
-import psycopg
-import redis
-
-from tests.support.databases import POSTGRES, Template
-from tests.support.server import Person, Server
-
 from .cost import Cost, cost
 from .load import Job
 from .process import Process, Workers
 from .stage import Stage
-from .table import Line, percentile
+from .table import Line
 from .targets import Chat, Words
 
 CARRY_PER_WORKER = 0.9  # of what one process carries
-TOKEN_MARK, SEND_MARK = 1.2, 1.5  # times what SQLite costs
-NOTIFIED_MARK, POLLED_MARK = 60.0, 2000.0  # ms, p50
-REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
-WATCHED = Words(60, 0.1)
 TIMEOUT = 60.0  # seconds for the workers to serve
 
 
@@ -55,25 +43,9 @@ class Measured:
 
 
 def lines(stage: Stage, one: Measured, size: Size) -> list[Line]:
-    """`one`: a single process on SQLite."""
-    measured = _several_workers(stage, one, size)
-    try:
-        psycopg.connect(POSTGRES, connect_timeout=3).close()
-        redis.Redis.from_url(REDIS).ping()
-    except (psycopg.OperationalError, redis.ConnectionError) as error:
-        print(f"PostgreSQL or Redis is not here, so they are not measured: {error}")
-        return measured
-    (stage.folder / "postgres").mkdir()
-    template = Template(stage.folder / "postgres", "postgres")
-    try:
-        return [*measured, *_on_postgres(stage, template, one, size)]
-    finally:
-        template.drop()
-
-
-def _several_workers(stage: Stage, one: Measured, size: Size) -> list[Line]:
+    """`one`: a single process."""
     streams = one.streams * size.workers
-    with _workers(stage, stage.template, size.workers) as (workers, chat):
+    with _workers(stage, size.workers) as (workers, chat):
         token, send = _ratios(stage, one, Measured(workers, chat, streams), size)
         job = Job(chat, Words(size.tokens, 0.02), streams, over=1.0)
         share = median(_busiest_share(stage, workers, job) for _ in range(size.rounds))
@@ -84,26 +56,6 @@ def _several_workers(stage: Stage, one: Measured, size: Size) -> list[Line]:
         Line("share of the busiest worker", share * 100, "%"),
         Line("streams of all / of one process", 1 / (token * share), "×", carry, at_least=True),
         Line("sends of all / of one process", 1 / (send * share), "×", carry, at_least=True),
-    ]
-
-
-def _on_postgres(stage: Stage, template: Template, one: Measured, size: Size) -> list[Line]:
-    with _pair(stage, template, REDIS_URL=REDIS) as (server, other):
-        assert server.process
-        assert server.process.pid
-        both = Measured(Process(server.process.pid), Chat(server.url), one.streams)
-        token, send = _ratios(stage, one, both, size)
-        notified = _delays(server, other)
-    with _pair(stage, template) as (server, other):
-        polled = _delays(server, other)
-    return [
-        Line("CPU a token, PostgreSQL and Redis / SQLite", token, "×", TOKEN_MARK),
-        Line("CPU a send, PostgreSQL and Redis / SQLite", send, "×", SEND_MARK),
-        Line(
-            "text at a viewer of another process, p50", percentile(notified, 0.5) * 1e3, "ms", NOTIFIED_MARK
-        ),
-        Line("  p95", percentile(notified, 0.95) * 1e3, "ms"),
-        Line("  without Redis, p50", percentile(polled, 0.5) * 1e3, "ms", POLLED_MARK),
     ]
 
 
@@ -124,9 +76,11 @@ def _cost(stage: Stage, measured: Measured, tokens: int) -> Cost:
 
 
 @contextmanager
-def _workers(stage: Stage, template: Template, count: int) -> Iterator[tuple[Workers, Chat]]:
+def _workers(stage: Stage, count: int) -> Iterator[tuple[Workers, Chat]]:
     """Start `count` workers on one port, each of which has answered questions."""
-    with _started(stage.new_server(template, arguments=("--workers", str(count)))) as server:
+    server = stage.new_server(stage.template, arguments=("--workers", str(count)))
+    try:
+        server.start()
         assert server.process
         assert server.process.pid
         supervisor = Process(server.process.pid)
@@ -137,23 +91,6 @@ def _workers(stage: Stage, template: Template, count: int) -> Iterator[tuple[Wor
             time.sleep(0.1)
         stage.complete(Job(Chat(server.url), Words(2), 50))
         yield Workers.of(supervisor), Chat(server.url)
-
-
-@contextmanager
-def _pair(stage: Stage, template: Template, **env: str) -> Iterator[tuple[Server, Server]]:
-    """Start two processes with one database, each on a port of its own."""
-    server = stage.new_server(template, **env)
-    try:
-        with _started(server), _started(stage.new_server(template, beside=server, **env)) as other:
-            yield server, other
-    finally:
-        server.database.drop()
-
-
-@contextmanager
-def _started(server: Server) -> Iterator[Server]:
-    try:
-        yield server.start()
     finally:
         server.end()
 
@@ -164,35 +101,3 @@ def _busiest_share(stage: Stage, workers: Workers, job: Job) -> float:
     stage.complete(job)
     spent = [worker.cpu() - earlier for worker, earlier in zip(workers.all, before, strict=True)]
     return max(spent) / sum(spent)
-
-
-def _delays(server: Server, other: Server) -> list[float]:
-    """Return the seconds by which text comes later to a viewer at `other` than to the one who asked."""
-    sender_times: list[tuple[int, float]] = []
-    viewer_times: list[tuple[int, float]] = []
-    with server.person("alice").ask(str(WATCHED)) as stream:
-        stream.until(1)
-        viewer = threading.Thread(target=_follow, args=(other.person("alice"), stream.run, viewer_times))
-        viewer.start()
-        while stream.next():
-            sender_times.append((len(stream.text), time.monotonic()))
-        viewer.join(TIMEOUT)
-    return [
-        arrived - _time_of(length, sender_times)
-        for length, arrived in viewer_times
-        if length > sender_times[0][0]
-    ]
-
-
-def _follow(person: Person, run: str, seen: list[tuple[int, float]]) -> None:
-    with person.follow(run) as stream:
-        length = 0
-        while stream.next():
-            if len(stream.text) > length:
-                length = len(stream.text)
-                seen.append((length, time.monotonic()))
-
-
-def _time_of(length: int, seen: list[tuple[int, float]]) -> float:
-    """Return when a text of this length had come."""
-    return next(at for so_far, at in seen if so_far >= length)

@@ -64,16 +64,14 @@ class Stage:
         finally:
             server.end()
 
-    def new_server(
-        self, template: Template, *, beside: Server | None = None, arguments: tuple[str, ...] = (), **env: str
-    ) -> Server:
-        """Return a server that is not started yet; `beside` another one, with the same database."""
+    def new_server(self, template: Template, *, arguments: tuple[str, ...] = (), **env: str) -> Server:
+        """Return a server that is not started yet."""
         folder = self.folder / uuid.uuid4().hex
         folder.mkdir()
         template.static_for(folder)
         return Server(
             folder,
-            beside.database if beside else template.copy(folder),
+            template.copy(folder),
             afresh=True,
             arguments=arguments,
             SECRET_KEY=template.secret_key,

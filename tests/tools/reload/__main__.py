@@ -19,8 +19,7 @@ import psycopg
 import redis
 
 from tests.deploy.fronts import FRONTS, Front
-from tests.support.databases import POSTGRES, Template
-from tests.tools.bench.several import REDIS
+from tests.support.databases import POSTGRES, REDIS, Template
 from tests.tools.bench.stage import Stage
 
 from .crowd import TOKEN_SECONDS, Crowd, Load

@@ -1,78 +1,40 @@
-"""Fairness: another person's page while one person opens the worst page twenty times at once."""
+"""Another person's page, opened while one person opens the worst page twenty times at once."""
 
 import multiprocessing
 import time
 import uuid
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import httpx
 
 from tests.support.people import SESSIONS
 from tests.support.server import Server
 
-from .stage import Stage
-from .table import Line, percentile
-
 AT_ONCE = 20  # views of the worst page
-ALONE = 40  # views of the other page by itself
 PATIENCE = 300.0  # seconds
-MARK = 2.0  # times what the other page takes alone
 WORST, PLAIN = uuid.UUID(int=11), uuid.UUID(int=12)  # conversations
-REPLIES = 2  # a page holds a million code points
 FENCES = 576  # of a reply, each another one; each takes pygments by the square of its length
 FENCE = "```java\n{number}\n" + "a\n" * 480 + "```\n\n"
 SAID = "Some *words* of a reply, with `code`.\n\n- one\n- two\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """Seconds that views took: of the other page alone, and meanwhile; of the worst page, all of them."""
-
-    alone: list[float]
-    meanwhile: list[float]
-    worst: list[float]
-
-    @property
-    def ratio(self) -> float:
-        return percentile(self.meanwhile, 0.5) / percentile(self.alone, 0.5)
+def worst_reply() -> str:
+    return "".join(FENCE.format(number=each) for each in range(FENCES))
 
 
-def worst_reply(number: int) -> str:
-    return "".join(FENCE.format(number=number * FENCES + each) for each in range(FENCES))
-
-
-def measured(server: Server, replies: int = REPLIES) -> Waits:
-    """alice opens the worst page, bob another one."""
-    fill(server, "alice", WORST, [worst_reply(number) for number in range(replies)])
+def seconds_meanwhile(server: Server) -> tuple[list[float], list[float]]:
+    """Return the seconds of each of bob's views of a plain page, and of each of alice's of the worst one."""
+    fill(server, "alice", WORST, [worst_reply()])
     fill(server, "bob", PLAIN, [SAID] * 10)
     with browser(server.url, "bob") as bob:
-        [_open(bob, PLAIN) for _ in range(5)]
-        alone = [_open(bob, PLAIN) for _ in range(ALONE)]
-        meanwhile = []
+        meanwhile = [_open(bob, PLAIN)]
         # In a process of its own: what its clients do must not slow this one.
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as crowd:
             crowd.submit(time.monotonic).result()
             views = crowd.submit(_open_at_once, server.url)
             while not views.done():
                 meanwhile.append(_open(bob, PLAIN))
-        return Waits(alone, meanwhile, views.result())
-
-
-def fair(stage: Stage) -> list[Line]:
-    with stage.server() as (server, _, _):
-        waits = measured(server)
-    return [
-        Line("another's page, alone, p50", percentile(waits.alone, 0.5) * 1e3, "ms"),
-        Line(
-            f"  while one opens the worst page {AT_ONCE} times, p50",
-            percentile(waits.meanwhile, 0.5) * 1e3,
-            "ms",
-        ),
-        Line("  p95", percentile(waits.meanwhile, 0.95) * 1e3, "ms"),
-        Line("  p50 against alone", waits.ratio, "×", MARK),
-        Line("the worst page, the last of them", max(waits.worst), "s"),
-    ]
+        return meanwhile[1:], views.result()
 
 
 def fill(server: Server, name: str, key: uuid.UUID, replies: list[str]) -> None:

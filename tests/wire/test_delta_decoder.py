@@ -8,6 +8,7 @@ from chat.wire.frames import FrameError
 TEXT = b'data: {"response":"%s"}\n\n'
 HELLO = TEXT % b"Hel" + TEXT % b"lo STOP there"
 ERROR = b'data: {"errors":[{"message":"broken"}]}\n\n'
+FINISH = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 USAGE = b'data: {"response":"","usage":{"prompt_tokens":3,"completion_tokens":5}}\n\n'
 DONE = b"data: [DONE]\n\n"
 
@@ -56,6 +57,15 @@ def test_an_error_comes_after_the_text_before_it(size: int) -> None:
     text, decoder = decode(HELLO + ERROR, size)
     assert text == "Hello STOP there"
     assert isinstance(decoder.failure, FrameError)
+
+
+@sizes
+def test_an_error_after_the_finish_reason_makes_no_failure(size: int) -> None:
+    text, decoder = decode(HELLO + FINISH + ERROR, size)
+    assert text == "Hello STOP there"
+    assert decoder.failure is None
+    assert isinstance(decoder.ignored, FrameError)
+    assert (decoder.is_complete, decoder.finish_reason) == (True, "stop")
 
 
 @sizes

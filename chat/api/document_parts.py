@@ -13,7 +13,7 @@ from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.files.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, convert, extract
 from chat.files.passages import prompt_text
 from chat.files.passages.pages import PageText
-from chat.files.problems import DocumentTooLong, TooManyAtOnce
+from chat.files.problems import TooManyAtOnce, Unreadable
 from chat.files.reading import READERS
 from chat.files.receiving import disk_errors, temporary_file
 from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
@@ -92,13 +92,14 @@ def check_documents(messages: list[Object]) -> None:
 async def texts_of(client: Client, person: int, documents: list[SentDocument]) -> dict[SentDocument, str]:
     """Return the fenced text of each document, one after the other, as `extract` reads and refuses them.
 
-    Raises DocumentTooLong also if they are too long together, and TooManyAtOnce.
+    Raises Unreadable also if they are too long together, and TooManyAtOnce.
     """
     texts: dict[SentDocument, str] = {}
     for number, document in enumerate(dict.fromkeys(documents), 1):
         texts[document] = _fenced(document, await _read(client, person, document), number)
         if sum(map(len, texts.values())) > MAX_CHARACTERS:
-            raise DocumentTooLong(_("The documents of this request are too long together. Send fewer."))
+            words = _("The documents of this request are too long together. Send fewer.")
+            raise Unreadable("document_too_long", words)
     return texts
 
 

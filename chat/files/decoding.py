@@ -4,13 +4,11 @@ import json
 from dataclasses import dataclass
 from typing import IO
 
-from django.utils.translation import gettext as _
-
-from chat.exceptions import RequestError
+from django.utils.translation import gettext, gettext_noop
 
 from .confined.pictures import MAX_LONG_SIDE_PIXELS, SIDE_PIXELS
 from .confinement import ChildLimits, Expired, run_confined
-from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
+from .problems import Unreadable
 
 PICTURE_READER = "chat.files.confined.pictures"
 DECODING_WALL_SECONDS = 15
@@ -19,6 +17,29 @@ ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency t
 CPU_SECONDS = 10
 MAX_HEAD_BYTES = 500  # of the line before the picture
 SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
+
+INCOMPLETE = gettext_noop("This picture is damaged or incomplete. Add the whole file, or another copy.")
+# By the word of the child: the code for programs, and the words for people.
+REFUSALS = {
+    "heic": (
+        "not_a_picture",
+        gettext_noop("HEIC and AVIF pictures can’t be read here. Save this one as a JPEG, then add that."),
+    ),
+    "type": (
+        "not_a_picture",
+        gettext_noop("This file isn’t a picture that can be read here: JPEG, PNG, WebP or GIF."),
+    ),
+    "pixels": (
+        "too_many_pixels",
+        gettext_noop("This picture has too many pixels. Make it smaller, then add it again."),
+    ),
+    "time": (
+        "picture_took_too_long",
+        gettext_noop("This picture took too long to read. Make it smaller, then add it again."),
+    ),
+    "head": ("not_a_picture", INCOMPLETE),
+    "broken": ("broken_picture", INCOMPLETE),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +57,7 @@ def decode(file: IO[bytes], side: int = 0) -> EncodedPicture:
 
     Blocks for up to `DECODING_WALL_SECONDS`. `side`: make it a square of so many pixels;
     0 keeps its form. `file` must be a real file, which the child
-    reads. Raises NotAPicture, BrokenPicture, TooManyPixels and TookTooLong.
+    reads. Raises Unreadable.
     """
     limits = ChildLimits(ADDRESS_SPACE_BYTES, CPU_SECONDS, DECODING_WALL_SECONDS, MAX_DECODED_BYTES)
     try:
@@ -66,16 +87,6 @@ def _read(output: bytes) -> EncodedPicture:
     raise _problem("broken")
 
 
-def _problem(name: str) -> RequestError:
-    if name == "heic":
-        return NotAPicture(
-            _("HEIC and AVIF pictures can’t be read here. Save this one as a JPEG, then add that.")
-        )
-    if name == "type":
-        return NotAPicture(_("This file isn’t a picture that can be read here: JPEG, PNG, WebP or GIF."))
-    if name == "pixels":
-        return TooManyPixels(_("This picture has too many pixels. Make it smaller, then add it again."))
-    if name == "time":
-        return TookTooLong(_("This picture took too long to read. Make it smaller, then add it again."))
-    incomplete = _("This picture is damaged or incomplete. Add the whole file, or another copy.")
-    return NotAPicture(incomplete) if name == "head" else BrokenPicture(incomplete)
+def _problem(name: str) -> Unreadable:
+    code, words = REFUSALS.get(name, REFUSALS["broken"])
+    return Unreadable(code, gettext(words))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Annotated
 
 import msgspec
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
 
 from chat.db.fair_executor import ConcurrencyLimit
@@ -18,10 +19,10 @@ from chat.exceptions import RequestError
 from chat.upstream.client import Client
 from chat.upstream.errors import ErrorKind, UpstreamError
 
-from . import document_types, problems
+from . import document_types
 from .confinement import ChildLimits, Expired, run_confined
 from .document_types import BY_EXTENSION, DOCUMENT_TYPES, TYPE_HEAD_BYTES
-from .problems import BrokenDocument, ConversionUnavailable, DocumentTooLong
+from .problems import ConversionUnavailable, Unreadable
 
 DOCUMENT_READER = "chat.files.confined.documents"
 MAX_PAGES = 2_000
@@ -33,9 +34,63 @@ MAX_EXTRACTED_BYTES = 4 * MAX_CHARACTERS + 100_000
 NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 MAX_NAME_CHARS = 100
 CONVERSION_RETRY_SECONDS = 30
+# By the word of the child: the code for programs, and the words for people.
+REFUSALS = {
+    "type": (
+        "not_a_document",
+        gettext_noop(
+            "This kind of file can’t be read here. PDF, Word, Excel, PowerPoint, web and text files, mail "
+            "and notebooks can, and pictures as JPEG, PNG, WebP or GIF."
+        ),
+    ),
+    "savable": (
+        "not_a_document",
+        gettext_noop("The text of this file can’t be read here. Save it as PDF or DOCX, then add that."),
+    ),
+    "outlook": (
+        "not_a_document",
+        gettext_noop(
+            "Outlook’s own format can’t be read here. Save the message as EML or PDF, then add that."
+        ),
+    ),
+    "encoding": (
+        "uncertain_encoding",
+        gettext_noop("The encoding of this text file is uncertain. Save it as UTF-8, then add it again."),
+    ),
+    "encrypted": (
+        "encrypted_document",
+        gettext_noop("This document has a password. Save it without one, then add it again."),
+    ),
+    "pages": (
+        "too_many_pages",
+        gettext_noop("This document has more than %(most)s pages. Add a part of it."),
+    ),
+    "long": ("document_too_long", gettext_noop("This document is too long. Add a part of it.")),
+    "empty": (
+        "no_text",
+        gettext_noop("This document holds no text, at most pictures. Add its pages as pictures."),
+    ),
+    "time": (
+        "document_took_too_long",
+        gettext_noop("This document took too long to read. Add a part of it."),
+    ),
+    "broken": ("broken_document", gettext_noop("This document is damaged and can’t be read.")),
+    "unconverted": (
+        "broken_document",
+        gettext_noop("Cloudflare can’t read this document. Save it as PDF or DOCX, then add that."),
+    ),
+}
 CONVERSIONS = ConcurrencyLimit(1)  # of one person at a time
 
 logger = logging.getLogger(__name__)
+
+
+class ChildOutput(msgspec.Struct):
+    """Pages, or the name of a problem. `form`: the ending of the type that the content has."""
+
+    form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
+    pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []
+    problem: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +104,12 @@ class Extracted:
     pages: tuple[str, ...]
 
 
-class NeedsConversion(problems.NotADocument):
+class NeedsConversion(Unreadable):
     """The type needs the conversion by Cloudflare, see `convert`. Without an account, a refusal."""
 
     def __init__(self, media_type: str) -> None:
-        super().__init__(
-            _("This site can’t read this type of document. Save it as PDF or DOCX, then add that.")
-        )
+        words = _("This site can’t read this type of document. Save it as PDF or DOCX, then add that.")
+        super().__init__("not_a_document", words)
         self.media_type = media_type
 
 
@@ -63,8 +117,7 @@ def extract(file: IO[bytes], name: str) -> Extracted:
     """Return the text of the document in `file`. `name` is the client's.
 
     Blocks for up to `EXTRACTION_WALL_SECONDS`. `file` must be a real file, which the child
-    reads. Raises NeedsConversion, and NotADocument, BrokenDocument, EncryptedDocument, TooManyPages,
-    DocumentTooLong, NoText and DocumentTookTooLong.
+    reads. Raises NeedsConversion and Unreadable.
     """
     file.seek(0)
     head = file.read(TYPE_HEAD_BYTES)
@@ -87,7 +140,7 @@ def extract(file: IO[bytes], name: str) -> Extracted:
 
 
 def converted(media_type: str, markdown: str) -> Extracted:
-    """Return the text that Cloudflare has taken. Raises DocumentTooLong and NoText, as `extract` does."""
+    """Return the text that Cloudflare has taken. Raises Unreadable, as `extract` does."""
     text = NOT_CLEAN.sub("", markdown.replace("\r\n", "\n")).strip()
     if len(text) > MAX_CHARACTERS:
         raise _problem("long")
@@ -113,59 +166,15 @@ def _are_pages(pages: list[str]) -> bool:
     return not any(map(NOT_CLEAN.search, pages)) and 0 < sum(map(len, pages)) <= MAX_CHARACTERS
 
 
-def _problem(name: str) -> RequestError:
-    if name == "type":
-        words = _(
-            "This kind of file can’t be read here. PDF, Word, Excel, PowerPoint, web and text files, mail "
-            "and notebooks can, and pictures as JPEG, PNG, WebP or GIF."
-        )
-        return problems.NotADocument(words)
-    if name == "savable":
-        return problems.NotADocument(
-            _("The text of this file can’t be read here. Save it as PDF or DOCX, then add that.")
-        )
-    if name == "outlook":
-        return problems.NotADocument(
-            _("Outlook’s own format can’t be read here. Save the message as EML or PDF, then add that.")
-        )
-    if name == "encoding":
-        return problems.UncertainEncoding(
-            _("The encoding of this text file is uncertain. Save it as UTF-8, then add it again.")
-        )
-    if name == "encrypted":
-        return problems.EncryptedDocument(
-            _("This document has a password. Save it without one, then add it again.")
-        )
-    if name == "pages":
-        words = _("This document has more than %(most)s pages. Add a part of it.")
-        return problems.TooManyPages(words % {"most": MAX_PAGES})
-    if name == "long":
-        return problems.DocumentTooLong(_("This document is too long. Add a part of it."))
-    if name == "empty":
-        return problems.NoText(_("This document holds no text, at most pictures. Add its pages as pictures."))
-    if name == "time":
-        return problems.DocumentTookTooLong(_("This document took too long to read. Add a part of it."))
-    return problems.BrokenDocument(_("This document is damaged and can’t be read."))
-
-
-class ChildOutput(msgspec.Struct):
-    """Pages, or the name of a problem. `form`: the ending of the type that the content has."""
-
-    form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
-    pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []
-    problem: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
-
-
-def decoded(output: bytes) -> ChildOutput:
-    """Return the output. A wrong value ends the decoding at once. Raises ValueError."""
-    return msgspec.json.decode(output, type=ChildOutput)
+def _problem(name: str) -> Unreadable:
+    code, words = REFUSALS.get(name, REFUSALS["broken"])
+    return Unreadable(code, gettext(words) % {"most": MAX_PAGES})
 
 
 async def convert(client: Client, person: int, file: IO[bytes], needed: NeedsConversion) -> Extracted:
     """Return the text of the document in `file`, which `extract` refused with `needed`.
 
-    Raises `needed` if the site has no account, otherwise BrokenDocument, DocumentTooLong, NoText and
-    ConversionUnavailable.
+    Raises `needed` if the site has no account, otherwise Unreadable and ConversionUnavailable.
     """
     if client.cloudflare is None:
         raise needed
@@ -187,10 +196,8 @@ def _content(file: IO[bytes]) -> bytes:
 
 def _conversion_problem(error: UpstreamError) -> RequestError:
     if error.kind is ErrorKind.INVALID:
-        return BrokenDocument(
-            _("Cloudflare can’t read this document. Save it as PDF or DOCX, then add that.")
-        )
+        return _problem("unconverted")
     if error.kind is ErrorKind.TOO_LONG:
-        return DocumentTooLong(_("This document is too long. Add a part of it."))
+        return _problem("long")
     words = _("Cloudflare can’t read documents right now. Save this one as PDF or DOCX, then add that.")
     return ConversionUnavailable(words, retry_after=None if error.permanent else CONVERSION_RETRY_SECONDS)

@@ -17,22 +17,13 @@ class TooLarge(RequestError):
     status, code = 413, "attachment_too_large"
 
 
-class NotAPicture(RequestError):
-    """The content is of no type that this site reads, whatever its name says."""
+class Unreadable(RequestError):
+    """The content is of no type that this site reads, whatever its name says, or it can't be read."""
 
-    status, code = 415, "not_a_picture"
-
-
-class BrokenPicture(RequestError):
-    status, code = 422, "broken_picture"
-
-
-class TooManyPixels(RequestError):
-    status, code = 422, "too_many_pixels"
-
-
-class TookTooLong(RequestError):
-    status, code = 422, "picture_took_too_long"
+    def __init__(self, code: str, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+        self.status = 415 if code in ("not_a_picture", "not_a_document") else 422
 
 
 class TooManyUnsent(RequestError):
@@ -57,46 +48,6 @@ class AlreadySent(RequestError):
     """The attachment belongs to a message, with which it is deleted."""
 
     status, code = 409, "attachment_sent"
-
-
-class NotADocument(RequestError):
-    """The content is of no type whose text this site reads, whatever its name says."""
-
-    status, code = 415, "not_a_document"
-
-
-class BrokenDocument(RequestError):
-    status, code = 422, "broken_document"
-
-
-class UncertainEncoding(RequestError):
-    """A text file in one of several encodings older than Unicode; nothing in it tells which."""
-
-    status, code = 422, "uncertain_encoding"
-
-
-class EncryptedDocument(RequestError):
-    status, code = 422, "encrypted_document"
-
-
-class TooManyPages(RequestError):
-    status, code = 422, "too_many_pages"
-
-
-class DocumentTooLong(RequestError):
-    """The text has more than `extraction.MAX_CHARACTERS`."""
-
-    status, code = 422, "document_too_long"
-
-
-class NoText(RequestError):
-    """A scan, or a blank document."""
-
-    status, code = 422, "no_text"
-
-
-class DocumentTookTooLong(RequestError):
-    status, code = 422, "document_took_too_long"
 
 
 class ConversionUnavailable(RequestError):

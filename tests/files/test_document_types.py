@@ -10,7 +10,7 @@ import pytest
 
 from chat.files.document_types import DOC, DOCUMENT_TYPES, DOCX, PPTX, XLS, XLSX, guess
 from chat.files.extraction import extract
-from chat.files.problems import NotADocument
+from chat.files.problems import Unreadable
 from tests.files import documents, pictures
 from tests.files.extracting import extracted
 
@@ -121,7 +121,7 @@ def test_only_documents_are_advised_to_be_saved_as_another_type(
 ) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(head)
-        with pytest.raises(NotADocument) as refused:
+        with pytest.raises(Unreadable) as refused:
             extract(file, name)
     assert ("Save it as PDF or DOCX" in refused.value.message) is savable
     assert ("JPEG" in refused.value.message) is not savable
@@ -131,7 +131,7 @@ def test_only_documents_are_advised_to_be_saved_as_another_type(
 def test_a_message_of_outlook_has_to_be_saved_as_another_type(name: str) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(documents.ole("__properties_version1.0", bytes(600)))
-        with pytest.raises(NotADocument, match="EML"):
+        with pytest.raises(Unreadable, match="EML"):
             extract(file, name)
 
 

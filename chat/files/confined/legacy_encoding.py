@@ -13,10 +13,14 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from math import log
+from pathlib import Path
 
-from .ideographs import CHARACTERS
-from .letters import PAIRS, WORDS
-
+LANGUAGES: dict[str, dict[str, str]] = {"pairs": {}, "words": {}, "characters": {}}
+for _line in Path(__file__).with_name("languages.tsv").read_text("utf-8").splitlines():
+    if not _line.startswith("#"):
+        _kind, _language, _text = _line.split("\t")
+        LANGUAGES[_kind][_language] = _text
+PAIRS, WORDS, CHARACTERS = LANGUAGES["pairs"], LANGUAGES["words"], LANGUAGES["characters"]
 WEST = ("en", "de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl", "is", "ca", "et", "sq", "ga")
 CENTRE = ("pl", "cs", "sk", "hu", "hr", "sl", "ro", "de", "sq")
 BALTIC, CYRILLIC, ARABIC = ("lt", "lv", "et"), ("ru", "uk", "bg", "mk", "sr", "be"), ("ar", "fa")

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.files.problems import NotADocument, gone
+from chat.files.problems import Unreadable, gone
 from chat.files.uploads import check_quota, clean, stored_bytes
 from chat.limits import IMAGE_SIDE, MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
@@ -19,7 +19,7 @@ def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -
 
     Call it in the transaction that stores the version: until its end, nobody can send or remove them.
     Raises AttachmentNotFound, BadRequest for too many documents or an image that is no small square, and
-    NotADocument for a picture among the documents.
+    Unreadable for a picture among the documents.
     """
     if len(documents) > MAX_ASSISTANT_DOCUMENTS:
         words = _("An assistant can have %(most)s documents. Remove some.")
@@ -54,9 +54,9 @@ def shown_image(user: User, image: uuid.UUID | None) -> uuid.UUID | None:
     return found.pk if found and _is_square(found) else None
 
 
-def picture_refused(name: str) -> NotADocument:
+def picture_refused(name: str) -> Unreadable:
     words = _("“%(name)s” is a picture. An assistant can have documents only.")
-    return NotADocument(words % {"name": clean(name, "")})
+    return Unreadable("not_a_document", words % {"name": clean(name, "")})
 
 
 def ids_of(version: AssistantVersion) -> list[uuid.UUID]:

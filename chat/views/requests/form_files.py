@@ -33,7 +33,7 @@ async def from_form(request: HttpRequest, *, documents_only: bool = False) -> As
 
     A form with a `client_key` that is sent again has the same ids again, also when its files were sent. If
     the block raises a refusal, what is new is deleted: the page that shows it cannot name it. Raises the same
-    refusals as an upload, and NotADocument for a picture among `documents_only`.
+    refusals as an upload, and Unreadable for a picture among `documents_only`.
     """
     ids: list[uuid.UUID] = []
     new: list[uuid.UUID] = []

@@ -44,7 +44,7 @@ MUTANTS: dict[str, dict[str, str]] = {
     "tests/wire/test_stop_sequences.py": {'self._held = "" if self.found else text[certain:]': "pass"},
     "tests/wire/test_tool_calls.py": {"own_id = id_ if id_ and id_ not in self._ids": "own_id = id_ if id_"},
     "tests/wire/test_usage.py": {"if usage.total_tokens >= self._total.total_tokens:": "if True:"},
-    "tests/simulation/test_simulation.py": {
+    "tests/ownership/test_protocol.py": {
         "if max(answered - sent, sent - self._answered) > STEADY_SECONDS:": "if False:",
         "return now - self._sent < SILENT_SECONDS": "return True",
         "abandoned = unknown & self._unknown": "abandoned = unknown",

@@ -47,7 +47,7 @@ class Body:
     def __init__(self, address: str = "", frames: Frames | None = None) -> None:
         self._address, self._frames = address, frames or {}
         self._depth = 0
-        self._is_kept = False  # inside of `<pre>`
+        self.is_kept = False  # inside of `<pre>`
 
     def text_of(self, node: Any) -> str:
         tag = tag_of(node)
@@ -64,39 +64,30 @@ class Body:
         """Return the text of the node's children."""
         if self._depth >= MAX_DEPTH:
             return flat(node)
-        before = self._depth, self._is_kept
+        before = self._depth, self.is_kept
         self._depth += 1
-        self._is_kept |= bool(KEEPING.search(node.attributes.get("style") or ""))
+        self.is_kept |= bool(KEEPING.search(attribute(node, "style")))
         try:
             text = "".join(map(self.text_of, node.iter(include_text=True)))
             return styled(text, node)
         finally:
-            self._depth, self._is_kept = before
+            self._depth, self.is_kept = before
 
     def _white(self, text: str) -> str:
-        return kept(text) if self._is_kept else collapsed(text)
-
-    def _br(self, _node: Any) -> str:
-        return kept("\n") if self._is_kept else "\n"
-
-    def _hr(self, _node: Any) -> str:
-        return "\n\n---\n\n"
+        return kept(text) if self.is_kept else collapsed(text)
 
     def _heading(self, node: Any) -> str:
         text = joined(self.inside(node))
         return f"\n\n{'#' * int(node.tag[1])} {text}\n\n" if text else "\n\n"
 
     def _pre(self, node: Any) -> str:
-        before, self._is_kept = self._is_kept, True
+        before, self.is_kept = self.is_kept, True
         text = restored(self.inside(node)).strip("\n")
-        self._is_kept = before
+        self.is_kept = before
         if not text.strip():
             return "\n\n"
         named = LANGUAGE.search(" ".join(each.attributes.get("class") or "" for each in (node, *node.iter())))
         return f"\n\n{kept(fenced(text, named[1] if named else ''))}\n\n"
-
-    def _textarea(self, node: Any) -> str:
-        return f"{EDGE}{kept(node.text())}{EDGE}"
 
     def _blockquote(self, node: Any) -> str:
         text = tidy(self.inside(node))
@@ -110,17 +101,8 @@ class Body:
         text = tidy(self.inside(node))
         return f"{EDGE}{prefixed(text, ': ', '  ')}{EDGE}" if text else EDGE
 
-    def _table(self, node: Any) -> str:
-        return table_text(node, self)
-
-    def _a(self, node: Any) -> str:
-        return with_address(self.inside(node), self._absolute(node))
-
-    def _area(self, node: Any) -> str:
-        return with_address(joined(node.attributes.get("alt") or ""), self._absolute(node)) + EDGE
-
-    def _absolute(self, node: Any) -> str:
-        address = UNWRITTEN.sub("", node.attributes.get("href") or "").strip().replace(" ", "%20")
+    def address_of(self, node: Any) -> str:
+        address = UNWRITTEN.sub("", attribute(node, "href")).strip().replace(" ", "%20")
         if not address or NO_ADDRESS.match(address):
             return ""
         contact = CONTACT.match(address)
@@ -130,11 +112,8 @@ class Body:
             address = urljoin(self._address, address)
         return address if len(address) <= MAX_ADDRESS_CHARACTERS else ""
 
-    def _img(self, node: Any) -> str:
-        return picture(node.attributes.get("alt") or node.attributes.get("title") or "")
-
     def _svg(self, node: Any) -> str:
-        named = node.attributes.get("aria-label") or ""
+        named = attribute(node, "aria-label")
         if not named:
             title = next((each for each in node.iter() if each.tag == "title"), None)
             named = title.text() if title is not None else ""
@@ -166,11 +145,11 @@ class Body:
         return None
 
     def _input(self, node: Any) -> str:
-        kind, value = (node.attributes.get("type") or "").lower(), node.attributes.get("value") or ""
+        kind, value = attribute(node, "type").lower(), attribute(node, "value")
         if kind in ("checkbox", "radio"):
             return " [x] " if "checked" in node.attributes else " [ ] "
         if kind == "image":
-            return self._img(node)
+            return ELEMENTS["img"](self, node)
         return "" if kind in ("hidden", "password", "file") else f" {collapsed(value)} "
 
     def _select(self, node: Any) -> str:
@@ -182,54 +161,41 @@ class Body:
         return f" {', '.join(filter(None, texts))} "
 
     def _gauge(self, node: Any) -> str:
-        value, most = node.attributes.get("value") or "", node.attributes.get("max") or "1"
+        value, most = attribute(node, "value"), node.attributes.get("max") or "1"
         return joined(self.inside(node)) or (f"{value}/{most}" if value else "")
-
-    def _rt(self, node: Any) -> str:
-        text = joined(self.inside(node))
-        return f"({text})" if text else ""
-
-    def _script(self, node: Any) -> str:
-        return script(joined(self.inside(node)), *SCRIPTS[node.tag])
-
-    def _del(self, node: Any) -> str:
-        return struck(self.inside(node))
-
-    def _q(self, node: Any) -> str:
-        return f"“{self.inside(node).strip(' ')}”"
-
-    def _tex(self, node: Any) -> str:
-        return kept(between_dollars(node.text(), "mode=display" in (node.attributes.get("type") or "")))
-
-    def _math(self, node: Any) -> str:
-        return kept(equation(node))
 
 
 ELEMENTS: dict[str, Callable[[Body, Any], str]] = {
-    "br": Body._br,
-    "hr": Body._hr,
+    "br": lambda body, _node: kept("\n") if body.is_kept else "\n",
+    "hr": lambda _body, _node: "\n\n---\n\n",
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Body._heading),
     "pre": Body._pre,
-    "textarea": Body._textarea,
+    "textarea": lambda _body, node: f"{EDGE}{kept(node.text())}{EDGE}",
     "blockquote": Body._blockquote,
     **dict.fromkeys(("ul", "ol", "menu"), Body._list),
     "dd": Body._dd,
-    "table": Body._table,
-    "a": Body._a,
-    "area": Body._area,
-    "img": Body._img,
+    "table": lambda body, node: table_text(node, body),
+    "a": lambda body, node: with_address(body.inside(node), body.address_of(node)),
+    "area": lambda body, node: with_address(joined(attribute(node, "alt")), body.address_of(node)) + EDGE,
+    "img": lambda _body, node: picture(attribute(node, "alt") or attribute(node, "title")),
     "svg": Body._svg,
     **dict.fromkeys(MEDIA, Body._media),
     "input": Body._input,
     "select": Body._select,
     **dict.fromkeys(("meter", "progress"), Body._gauge),
-    "rt": Body._rt,
-    **dict.fromkeys(SCRIPTS, Body._script),
-    **dict.fromkeys(("del", "s", "strike"), Body._del),
-    "q": Body._q,
-    "math": Body._math,
-    "script": Body._tex,
+    "rt": lambda body, node: f"({text})" if (text := joined(body.inside(node))) else "",
+    **dict.fromkeys(SCRIPTS, lambda body, node: script(joined(body.inside(node)), *SCRIPTS[node.tag])),
+    **dict.fromkeys(("del", "s", "strike"), lambda body, node: struck(body.inside(node))),
+    "q": lambda body, node: f"“{body.inside(node).strip(' ')}”",
+    "math": lambda _body, node: kept(equation(node)),
+    "script": lambda _body, node: kept(
+        between_dollars(node.text(), "mode=display" in attribute(node, "type"))
+    ),
 }
+
+
+def attribute(node: Any, name: str) -> str:
+    return node.attributes.get(name) or ""
 
 
 def flat(node: Any) -> str:

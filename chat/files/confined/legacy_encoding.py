@@ -24,49 +24,30 @@ PAIRS, WORDS, CHARACTERS = LANGUAGES["pairs"], LANGUAGES["words"], LANGUAGES["ch
 WEST = ("en", "de", "fr", "es", "pt", "it", "sv", "da", "nb", "fi", "nl", "is", "ca", "et", "sq", "ga")
 CENTRE = ("pl", "cs", "sk", "hu", "hr", "sl", "ro", "de", "sq")
 BALTIC, CYRILLIC, ARABIC = ("lt", "lv", "et"), ("ru", "uk", "bg", "mk", "sr", "be"), ("ar", "fa")
-ISO, DOS, MAC = -0.5, -2.0, -4.0  # how much rarer files in them are than in Windows' encodings
+# By languages: the encodings of Windows, of ISO, of DOS, and of Apple or hardly anybody.
+FAMILIES = (
+    (WEST, "cp1252", "iso8859-15", "cp850 cp437", "mac_roman"),
+    (("pt",), "", "", "cp860", ""),
+    (("is",), "", "", "cp861", "mac_iceland"),
+    (("fr",), "", "", "cp863", ""),
+    (CENTRE, "cp1250", "iso8859-2", "cp852", "mac_latin2"),
+    (("tr",), "cp1254", "", "cp857", "mac_turkish"),
+    (BALTIC, "cp1257", "iso8859-13 iso8859-4", "cp775", ""),
+    (("vi",), "cp1258", "", "", ""),
+    (("el",), "cp1253", "iso8859-7", "cp737", "mac_greek"),
+    (CYRILLIC, "cp1251", "koi8-r koi8-u iso8859-5", "cp866", "cp855 mac_cyrillic"),
+    (("he",), "cp1255", "iso8859-8", "cp862", ""),
+    (ARABIC, "cp1256", "iso8859-6", "cp720", ""),
+    (("th",), "cp874", "", "", ""),
+)
+RARER = 0.0, -0.5, -2.0, -4.0  # how much rarer files in them are than in those of Windows
 # By encoding: the languages, and what is known before.
 SINGLE_BYTE = {
-    "cp1252": (WEST, 1.5),
-    "iso8859-15": (WEST, ISO),
-    "cp850": (WEST, DOS),
-    "cp437": (WEST, DOS),
-    "cp860": (("pt",), DOS),
-    "cp861": (("is",), DOS),
-    "cp863": (("fr",), DOS),
-    "mac_roman": (WEST, MAC),
-    "mac_iceland": (("is",), MAC),
-    "cp1250": (CENTRE, 0.0),
-    "iso8859-2": (CENTRE, ISO),
-    "cp852": (CENTRE, DOS),
-    "mac_latin2": (CENTRE, MAC),
-    "cp1254": (("tr",), 0.0),
-    "cp857": (("tr",), DOS),
-    "mac_turkish": (("tr",), MAC),
-    "cp1257": (BALTIC, 0.0),
-    "iso8859-13": (BALTIC, ISO),
-    "iso8859-4": (BALTIC, ISO),
-    "cp775": (BALTIC, DOS),
-    "cp1258": (("vi",), 0.0),
-    "cp1253": (("el",), 0.0),
-    "iso8859-7": (("el",), ISO),
-    "cp737": (("el",), DOS),
-    "mac_greek": (("el",), MAC),
-    "cp1251": (CYRILLIC, 0.0),
-    "koi8-r": (CYRILLIC, ISO),
-    "koi8-u": (CYRILLIC, ISO),
-    "iso8859-5": (CYRILLIC, ISO),
-    "cp866": (CYRILLIC, DOS),
-    "cp855": (CYRILLIC, MAC),
-    "mac_cyrillic": (CYRILLIC, MAC),
-    "cp1255": (("he",), 0.0),
-    "iso8859-8": (("he",), ISO),
-    "cp862": (("he",), DOS),
-    "cp1256": (ARABIC, 0.0),
-    "iso8859-6": (ARABIC, ISO),
-    "cp720": (ARABIC, DOS),
-    "cp874": (("th",), 0.0),
-}
+    encoding: (languages, rarer)
+    for languages, *columns in FAMILIES
+    for encodings, rarer in zip(columns, RARER, strict=True)
+    for encoding in encodings.split()
+} | {"cp1252": (WEST, 1.5)}
 # By language: its letters that PAIRS lack. One with others is unknown: Kazakh, Mongolian, Tajik, …
 RARE = {"ru": "ёъ", "uk": "ґ", "bg": "ью", "mk": "ѓѕљхџ", "sr": "џ", "be": ""}
 # By encoding: the languages of CHARACTERS, and the smaller standard with the ordinary characters of each.

@@ -18,7 +18,6 @@ ONE_ATOM = re.compile(
     r"\w|\d+|\\[A-Za-z]+|\\(?:[a-z]+\{[^{}]*\})|\(.*\)|\\left.*\\right\S+|\{.*\}", re.DOTALL
 )
 GAP = re.compile(r"(\\[A-Za-z]+) +(?![A-Za-z0-9])")
-SPECIAL = re.compile(r"[#$%&_{}~^\\]")
 NAME = re.compile(r"[A-Za-z]+")
 _GREEK = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
@@ -30,7 +29,8 @@ _CAPITALS = {3: "Gamma", 4: "Delta", 8: "Theta", 11: "Lambda", 14: "Xi", 16: "Pi
 # What stands for itself in TeX, or has a name.
 COMMANDS = {chr(0x3B1 + at): f"\\{name}" for at, name in enumerate(_GREEK) if name != "omicron"} | {
     chr(0x390 + at): f"\\{name}" for at, name in _CAPITALS.items()
-} | {
+} | {sign: f"\\{sign}" for sign in "#$%&_{}"} | {
+    "\\": r"\backslash", "~": r"\sim", "^": r"\wedge",
     "ϕ": r"\phi", "φ": r"\varphi", "ϵ": r"\epsilon", "ε": r"\varepsilon", "ϑ": r"\vartheta", "ϖ": r"\varpi",
     "ϱ": r"\varrho", "−": "-", "±": r"\pm", "∓": r"\mp", "×": r"\times", "÷": r"\div", "⋅": r"\cdot",
     "·": r"\cdot", "∙": r"\cdot", "∗": "*", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx",
@@ -114,13 +114,8 @@ def _letters(text: str) -> str:
 def _letter(character: str) -> str:
     if "\U0001d400" <= character <= "\U0001d7ff":
         character = unicodedata.normalize("NFKC", character)
-    if character in COMMANDS:
-        return f"{COMMANDS[character]} " if COMMANDS[character][:1] == "\\" else COMMANDS[character]
-    return SPECIAL.sub(_escaped, character)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return {"\\": r"\backslash ", "~": r"\sim ", "^": r"\wedge "}.get(found[0], f"\\{found[0]}")
+    command = COMMANDS.get(character, character)
+    return f"{command} " if command[:1] == "\\" and command[1:2].isalpha() else command
 
 
 def _of(element: Element, name: str) -> str:
@@ -149,10 +144,6 @@ def _scripts(element: Element) -> str:
 
 def _with_scripts(element: Element) -> str:
     return _base(_of(element, "e")) + _scripts(element)
-
-
-def _scripts_before(element: Element) -> str:
-    return "{}" + _scripts(element) + _of(element, "e")
 
 
 def _fraction(element: Element) -> str:
@@ -186,17 +177,18 @@ def _delimiters(element: Element) -> str:
         return _matrix(only, MATRICES[begin, end])
     if only is not None and only.tag == "m-eqArr" and (begin, end) == ("{", ""):
         return _rows(_array_rows(only), "cases")
-    if only is not None and only.tag == "m-f" and (begin, end) == ("(", ")") and _is_without_bar(only):
+    if (
+        only is not None
+        and only.tag == "m-f"
+        and (begin, end) == ("(", ")")
+        and value(_property(only, "type")) == "noBar"
+    ):
         return rf"\binom{{{_of(only, 'num')}}}{{{_of(only, 'den')}}}"
     inside = _letters(between).join(_inside(each).strip() for each in parts)
     opening, closing = FENCES.get(begin, begin), FENCES.get(end, end)
     if begin and end and not TALL.search(inside):
         return f"{opening} {inside} {closing}" if opening[-1].isalpha() else f"{opening}{inside}{closing}"
     return rf"\left{opening} {inside} \right{closing}"
-
-
-def _is_without_bar(fraction: Element) -> bool:
-    return value(_property(fraction, "type")) == "noBar"
 
 
 def _rows(rows: list[str], kind: str) -> str:
@@ -219,11 +211,6 @@ def _array(element: Element) -> str:
     return rows[0].replace("&", "") if len(rows) == 1 else _rows(rows, "aligned")
 
 
-def _function(element: Element) -> str:
-    name, argument = _of(element, "fName"), _of(element, "e")
-    return f"{_named(name)} {argument}"
-
-
 def _named(name: str) -> str:
     plain = name.removeprefix(r"\text{").removesuffix("}") if name.startswith(r"\text{") else name
     found = NAME.match(plain)
@@ -238,9 +225,8 @@ def _accent(element: Element) -> str:
     return rf"\{ACCENTS.get(mark, 'hat')}{{{_of(element, 'e')}}}"
 
 
-def _bar(element: Element) -> str:
-    above = value(_property(element, "pos"), "bot") == "top"
-    return rf"\{'overline' if above else 'underline'}{{{_of(element, 'e')}}}"
+def _is_above(element: Element) -> bool:
+    return value(_property(element, "pos"), "bot") == "top"
 
 
 def _boxed(element: Element) -> str:
@@ -252,8 +238,7 @@ def _boxed(element: Element) -> str:
 
 
 def _grouped(element: Element) -> str:
-    sign = value(_property(element, "chr"), "⏟")
-    above = value(_property(element, "pos"), "bot") == "top"
+    sign, above = value(_property(element, "chr"), "⏟"), _is_above(element)
     if sign in GROUPS:
         return rf"\{GROUPS[sign]}{{{_of(element, 'e')}}}"
     return rf"\{'overset' if above else 'underset'}{{{_letters(sign).strip()}}}{{{_of(element, 'e')}}}"
@@ -283,13 +268,13 @@ PARTS: dict[str, Callable[[Element], str]] = {
     "m-sSup": _with_scripts,
     "m-sSub": _with_scripts,
     "m-sSubSup": _with_scripts,
-    "m-sPre": _scripts_before,
+    "m-sPre": lambda each: "{}" + _scripts(each) + _of(each, "e"),
     "m-d": _delimiters,
     "m-m": _matrix,
     "m-eqArr": _array,
-    "m-func": _function,
+    "m-func": lambda each: f"{_named(_of(each, 'fName'))} {_of(each, 'e')}",
     "m-acc": _accent,
-    "m-bar": _bar,
+    "m-bar": lambda each: rf"\{'overline' if _is_above(each) else 'underline'}{{{_of(each, 'e')}}}",
     "m-borderBox": _boxed,
     "m-groupChr": _grouped,
     "m-limLow": _limit,

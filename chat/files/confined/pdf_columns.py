@@ -94,7 +94,8 @@ def _arranged(pieces: list[Piece], found: list[float]) -> tuple[list[str | Piece
         upper = edges[number - 1] if number else float("inf")
         lower = edges[number] if number < len(edges) else float("-inf")
         bands.append([piece for piece in rest if lower < piece.box.middle[1] <= upper])
-    sure = [_band(band, found)[1] for band in bands]
+    made = [_band(band, found) for band in bands]
+    sure = [is_sure for _, is_sure in made]
     lines = [[over] for over in across]
     for number, line in enumerate(lines):
         for near in (number, number + 1):
@@ -103,7 +104,7 @@ def _arranged(pieces: list[Piece], found: list[float]) -> tuple[list[str | Piece
                 bands[near] = [each for each in bands[near] if not each.box.shares_line(line[0].box)]
     ordered: list[str | Piece] = []
     for number, band in enumerate(bands):
-        ordered += _band(band, found)[0]
+        ordered += (made[number] if sure[number] else _band(band, found))[0]
         for line in lines[number : number + 1]:
             ordered += _words(sorted(line, key=lambda piece: piece.box.left))
     return ordered, any(sure)

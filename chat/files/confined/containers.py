@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import IO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -43,6 +44,7 @@ ILL_FORMED = re.compile(
     rb"<(?![A-Za-z_/?!\x80-\xff])|&(?!#?[A-Za-z0-9]{1,31};)|[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:x0*[0-8bcef]|x1.|[0-8]);",
     re.IGNORECASE,
 )
+MENDED = {b"<": b"&lt;", b"&": b"&amp;"}
 OFF = ("0", "false", "off", "none")
 LAST_SECTOR = 0xFFFFFFFA  # higher numbers are marks: free, end of a chain
 ENTRY_BYTES = 128
@@ -69,6 +71,10 @@ def short_attribute(name: str) -> str:
     """Return the name of an attribute without its namespace, except for those that name a relation."""
     found = short(name)
     return found if found.startswith("r-") else name.rpartition("}")[2]
+
+
+def target_of(relations: dict[str, Relation], kind: str) -> str:
+    return next((each.target for each in relations.values() if each.kind == kind), "")
 
 
 def value(element: Element | None, default: str = "") -> str:
@@ -166,7 +172,10 @@ class Package:
         if part not in self:
             return
         with self._archive.open(self._names[part.lower()]) as file:
-            source = io.BytesIO(ILL_FORMED.sub(_mended, file.read())) if is_mended else file
+            source: IO[bytes] = file
+            if is_mended:
+                mended = ILL_FORMED.sub(lambda found: MENDED.get(found[0], b""), file.read())
+                source = io.BytesIO(mended)
             # Expat loads nothing from outside, and limits what entities grow to.
             for event, element in ElementTree.iterparse(source, ("start", "end")):  # noqa: S314
                 if event == "start":
@@ -174,10 +183,6 @@ class Package:
                     for name in [each for each in element.attrib if each[0] == "{"]:
                         element.set(short_attribute(name), element.attrib.pop(name))
                 yield event, element
-
-
-def _mended(found: re.Match[bytes]) -> bytes:
-    return {b"<": b"&lt;", b"&": b"&amp;"}.get(found[0], b"")
 
 
 class Container:
@@ -208,11 +213,8 @@ class Container:
             self._small[at * step : (at + 1) * step] for at in self._chain(start, self._small_table)
         )[:size]
 
-    def _sector(self, number: int) -> bytes:
-        return self._content[(number + 1) * self._size : (number + 2) * self._size]
-
     def _joined(self, sectors: Iterator[int]) -> bytes:
-        return b"".join(map(self._sector, sectors))
+        return b"".join(self._content[(at + 1) * self._size : (at + 2) * self._size] for at in sectors)
 
     def _large(self, start: int, size: int) -> bytes:
         return self._joined(self._chain(start, self._table))[:size]

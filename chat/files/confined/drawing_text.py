@@ -6,9 +6,9 @@ from xml.etree.ElementTree import Element
 from .containers import OFF, Package, Relation
 from .fonts import Piece, font_of, joined, text_in
 from .number_codes import GENERAL, shown
+from .numerals import formatted
 from .office_math import tex_of
 from .word_runs import alternative
-from .word_styles import formatted
 
 INDENT = "  "
 NUMBERS = {"alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .html_visibility import is_hidden
+from .numerals import column_letters, formatted
 
 MAX_SPAN = 100
 MAX_REPEATED_CHARACTERS = 200  # a longer text stands in the first cell of its span alone
@@ -22,13 +23,6 @@ STYLES = {
     "lower-roman": "i",
     "upper-roman": "I",
 }
-ROMAN = dict(
-    zip(
-        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
-        strict=True,
-    )
-)
 # Until all text of a page is together, these stand for white space that is kept, and for the edge of a block,
 # where a line ends, but no blank line is added. No text holds them.
 SPACE, LINE, EDGE = "\x1f", "\x1e", "\x1d"
@@ -43,10 +37,10 @@ SPACES = re.compile(r" {2,}")
 def table_text(node: Any, body: Any) -> str:
     rows = list(_rows(node))
     captions = (tidy(body.inside(each)) for each in node.iter() if each.tag == "caption")
-    texts = [
-        [(cell, tidy(body.inside(cell))) for cell in row.iter() if _is_cell(cell) and not is_hidden(cell)]
-        for row in rows
-    ]
+    cells = (
+        [each for each in row.iter() if each.tag in ("td", "th") and not is_hidden(each)] for row in rows
+    )
+    texts = [[(each, tidy(body.inside(each))) for each in row] for row in cells]
     if _arranges(node, texts):
         blocks = [text for row in texts for _cell, text in row]
     else:
@@ -70,10 +64,6 @@ def _rows(node: Any) -> Iterator[Any]:
             yield each
         elif each.tag in ROW_GROUPS and not is_hidden(each):
             yield from _rows(each)
-
-
-def _is_cell(node: Any) -> bool:
-    return node.tag in ("td", "th")
 
 
 def _arranges(node: Any, rows: list[list[tuple[Any, str]]]) -> bool:
@@ -147,15 +137,9 @@ def numeral(number: int, form: str) -> str:
     """Return a number of a list of type "1", "a", "A", "i" or "I", as browsers write it."""
     found = str(number)
     if form in ("a", "A") and number > 0:
-        found = ""
-        while number:
-            number, letter = divmod(number - 1, 26)
-            found = chr(ord("a") + letter) + found
+        found = column_letters(number).lower()
     elif form in ("i", "I") and 0 < number < 4_000:
-        found = ""
-        for value, letters in ROMAN.items():
-            found += letters * (number // value)
-            number %= value
+        found = formatted(number, "lowerRoman")
     return found.upper() if form.isupper() else found
 
 

@@ -156,7 +156,10 @@ def _scores(sample: bytes) -> Iterator[tuple[str, float, float]]:
         if not (contexts := _contexts(sample, encoding)):
             continue
         if encoding in MULTI_BYTE:
-            score = max(_ideographs(contexts, *each) for each in MULTI_BYTE[encoding])
+            score = max(
+                sum(times * _ideograph(context, *each) for context, times in contexts.items())
+                for each in MULTI_BYTE[encoding]
+            )
             if score / contexts.total() > IDEOGRAPHS_AT_ALL:
                 yield encoding, score, score / contexts.total()
         else:
@@ -235,10 +238,6 @@ def _sign(context: str) -> float:
     if WRITTEN.fullmatch(context[1:4]) or LONGER.fullmatch(context):
         return QUOTE if context[2] in "‘’“”„«»‹›" else SIGN
     return ODD if context[2] in COMMON_SIGNS else IMPOSSIBLE
-
-
-def _ideographs(contexts: "Counter[str]", language: str, standard: str) -> float:
-    return sum(times * _ideograph(context, language, standard) for context, times in contexts.items())
 
 
 @lru_cache(maxsize=20_000)

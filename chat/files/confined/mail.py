@@ -83,7 +83,7 @@ def _texts(part: Message, is_root: bool = False) -> Iterator[str]:
 
 def _enveloped(part: Message) -> Iterator[str]:
     content = _bytes(part)
-    if not is_signed(content):
+    if SIGNED not in content[:HEAD_BYTES]:  # which anybody can read
         yield ENCRYPTED
     elif message := signed_message(content):
         yield from _texts(message_from_bytes(message), is_root=True)
@@ -186,11 +186,6 @@ def _flow(part: Message) -> tuple[bool, bool]:
     """Return whether the lines flow (RFC 3676), and whether their last space is no part of the text."""
     values = (str(part.get_param(name, "")).lower() for name in ("format", "delsp"))
     return next(values) == "flowed", next(values) == "yes"
-
-
-def is_signed(content: bytes) -> bool:
-    """Return True if this is signed data, not encrypted."""
-    return SIGNED in content[:HEAD_BYTES]
 
 
 def signed_message(content: bytes) -> bytes:

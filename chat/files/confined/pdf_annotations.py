@@ -88,16 +88,13 @@ class Annotations:
             if field.is_set:
                 self.notes.append(f"[{field.name}: {field.value}]")
         elif field.is_button:
-            self._insert(place, f"{field.value} " if self._begins(place) else f" {field.value}")
+            begins = place < 0 or self._text.characters[place].isspace()  # a word, behind it
+            self._insert(place, f"{field.value} " if begins else f" {field.value}")
         elif field.value:
             has_mark = place >= 0 and not (self._text.characters[place].isalnum() or place in self.insertions)
             self._insert(
                 place, f"{'' if has_mark else ';' if place in self.insertions else ':'} {field.value}"
             )
-
-    def _begins(self, place: int) -> bool:
-        """Return True if what follows this character begins a word."""
-        return place < 0 or self._text.characters[place].isspace()
 
     def _insert(self, place: int, text: str) -> None:
         self.insertions[place] = self.insertions.get(place, "") + text
@@ -203,7 +200,12 @@ def place_of(field: Field, text: PageText) -> int | None:
     That is at the end of the words inside the field, or to its left; for a button also in front of those to
     its right, if they are nearer; else at the end of the words above it.
     """
-    near_by = [each for line, extent in text.lines if _is_near(extent, field.box) for each in line]
+    near_by = [
+        each
+        for line, extent in text.lines
+        if extent.top > field.box.bottom and extent.bottom < field.box.top + ABOVE * extent.height
+        for each in line
+    ]
     shown = [number for number in near_by if not text.characters[number].isspace()]
     inside = [number for number in shown if field.box.holds(text.box(number).middle)]
     if inside and not field.is_button:
@@ -219,10 +221,6 @@ def place_of(field: Field, text: PageText) -> int | None:
     if after and (not near or min(after)[0] <= min(near)[0]):
         return min(after)[1] - 1
     return min(near)[1] if near else _above(field.box, shown, text)
-
-
-def _is_near(extent: Box, box: Box) -> bool:
-    return extent.top > box.bottom and extent.bottom < box.top + ABOVE * extent.height
 
 
 def _above(box: Box, shown: list[int], text: PageText) -> int | None:

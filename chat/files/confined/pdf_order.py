@@ -5,10 +5,11 @@ These are looked for on the page as a whole, then in the rows of cells between i
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import groupby, pairwise
 
 from .pdf_columns import MAX_PIECES, MIN_LINES, arranged, gutters
-from .pdf_pieces import GAP, Piece, pieces
+from .pdf_pieces import GAP, pieces
 from .pdf_tables import MIN_HEADS, MIN_ROWS, Row, cells, headed_tables
 from .pdf_text import Box, PageText
 
@@ -48,11 +49,8 @@ def _around_tables(text: PageText, tables: list[list[Row]]) -> Iterator[int | st
             done.append(table)
             if numbers[0] and text.characters[numbers[0] - 1] not in "\r\n":
                 yield "\n"
-            yield from (each for row in table for cell in cells(row) for each in _characters(cell))
-
-
-def _characters(cell: str | Piece) -> Iterable[int | str]:
-    return [cell] if isinstance(cell, str) else cell.numbers
+            for cell in (each for row in table for each in cells(row)):
+                yield from [cell] if isinstance(cell, str) else cell.numbers
 
 
 def _stretch(text: PageText, numbers: range) -> Iterable[int | str]:
@@ -96,7 +94,7 @@ def _zones(boxes: list[Box]) -> Iterator[Box]:
     for is_table, run in groupby(counted, lambda each: each[1] > 1):
         zone = list(run)
         if is_table and sum(cells > 2 for _, cells in zone) >= MIN_LINES:
-            yield _around([box for row, _ in zone for box in row])
+            yield reduce(Box.joined, (box for row, _ in zone for box in row))
 
 
 def _rows(boxes: list[Box]) -> list[list[Box]]:
@@ -112,13 +110,6 @@ def _rows(boxes: list[Box]) -> list[list[Box]]:
 def _cells(row: list[Box]) -> int:
     row = sorted(row)
     return 1 + sum(other.left - one.right > GAP * one.height for one, other in pairwise(row))
-
-
-def _around(boxes: list[Box]) -> Box:
-    zone = boxes[0]
-    for box in boxes:
-        zone = zone.joined(box)
-    return zone
 
 
 def _holds(zone: Box, box: Box) -> bool:

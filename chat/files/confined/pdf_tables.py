@@ -32,7 +32,7 @@ def headed_tables(pieces: list[Piece]) -> Iterator[list[Row]]:
         return
     rows, done, start, failures = in_rows(pieces), 0, 0, 0
     while start < len(rows) and failures < MAX_FAILURES:
-        if not _may_be_heads(rows[start]):
+        if len(rows[start]) < MIN_HEADS or not _are_short(rows[start]):
             start += 1
             continue
         columns, body = _table(rows[start], _below(rows, start))
@@ -51,10 +51,6 @@ def cells(row: Row) -> Iterator[str | Piece]:
         yield piece
         column = place
     yield "\n"
-
-
-def _may_be_heads(row: list[Piece]) -> bool:
-    return len(row) >= MIN_HEADS and _are_short(row)
 
 
 def _are_short(row: list[Piece]) -> bool:
@@ -159,7 +155,8 @@ def _columns(heads: list[Piece], body: list[Piece]) -> list[list[Piece]]:
             columns[over[0]].append(piece)
         elif over:
             columns[over[0]].append(piece)
-            spans[over[0]] = _joined(spans[over[0]], _span(piece))
+            left, right = spans[over[0]]
+            spans[over[0]] = min(left, piece.box.left), max(right, piece.box.right)
         else:
             loose.append(piece)
     apart: list[Piece] = []
@@ -169,10 +166,6 @@ def _columns(heads: list[Piece], body: list[Piece]) -> list[list[Piece]]:
             return []
         (columns[over[0]] if over else apart).append(piece)
     return _with_others(columns, _groups(apart))
-
-
-def _joined(one: Span, other: Span) -> Span:
-    return min(one[0], other[0]), max(one[1], other[1])
 
 
 def _groups(pieces: list[Piece]) -> list[list[Piece]]:

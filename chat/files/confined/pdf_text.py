@@ -82,7 +82,8 @@ class PageText:
         text = handle.get_text_range()
         count = handle.count_chars()
         if len(text) != count:  # a character that is written as several
-            text = [_character(raw.FPDFText_GetUnicode(handle, number)) for number in range(count)]
+            codes = (raw.FPDFText_GetUnicode(handle, number) for number in range(count))
+            text = [chr(code) if code <= 0x10FFFF else UNREADABLE for code in codes]
         self.characters: list[str] = list(DIVIDED.sub(_hyphen, "".join(self._readable(list(text)))))
         self.turns = self._quarter_turns()
         self._shown_box = self.shown(*handle.page.get_bbox())
@@ -256,10 +257,6 @@ def _hyphen(found: re.Match[str]) -> str:
     is_letter = part is not None and len(part[0]) == 1
     is_kept = after.isdigit() or (before.islower() and after.isupper()) or is_letter
     return "-" if is_kept else found[0]
-
-
-def _character(code: int) -> str:
-    return chr(code) if code <= 0x10FFFF else "\ufffd"
 
 
 def text_of(function: Any, *arguments: Any) -> str:

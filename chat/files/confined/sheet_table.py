@@ -9,6 +9,7 @@ from itertools import pairwise
 from xml.etree.ElementTree import Element, ParseError
 
 from .containers import Package, Relation
+from .numerals import column_letters
 from .word_runs import CHECKED, UNCHECKED
 
 # A table goes on behind so many empty rows, or columns.
@@ -31,21 +32,6 @@ class Sheet:
     hidden_columns: list[range] = field(default_factory=list)
     notes: list[tuple[int, int, str]] = field(default_factory=list)  # by row and column
     cells: int = 0
-
-
-def column_number(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - 64
-    return number
-
-
-def column_letters(number: int) -> str:
-    letters = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
 
 
 def tables(sheet: Sheet) -> Iterator[str]:

@@ -44,16 +44,16 @@ def _shapes(tree: Element) -> Iterator[Element]:
             yield from _shapes(alternative(shape))
         elif shape.tag == "p-grpSp":
             yield from _shapes(shape)
-        elif shape.tag in ("p-sp", "p-pic", "p-graphicFrame") and not _is_hidden(shape):
+        elif (
+            shape.tag in ("p-sp", "p-pic", "p-graphicFrame")
+            and _placeholder(shape) not in AROUND
+            and _properties(shape).get("hidden", "0") in OFF
+        ):
             yield shape
 
 
 def _properties(shape: Element) -> Element:
     return next(shape.iter("p-cNvPr"), shape)
-
-
-def _is_hidden(shape: Element) -> bool:
-    return _properties(shape).get("hidden", "0") not in OFF or _placeholder(shape) in AROUND
 
 
 def _placeholder(shape: Element) -> str | None:

@@ -1,6 +1,7 @@
 """The text of a web page: its title and description, then what a reader of its body sees, as Markdown."""
 
 import re
+from html import escape
 from typing import Any
 
 from .html_blocks import joined, restored
@@ -38,7 +39,7 @@ def parsed(text: str) -> Any:
     from selectolax.lexbor import LexborHTMLParser
 
     if XHTML.search(text[:2_048]):
-        text = CDATA.sub(_escaped, EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
+        text = CDATA.sub(lambda cdata: escape(cdata[1], quote=False), EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
     tree = LexborHTMLParser(SHADOW.sub("<div", text))
     apply_styles(tree)
     return tree
@@ -55,7 +56,3 @@ def _title(tree: Any) -> str:
 def _description(tree: Any) -> str:
     found = (joined(each.attributes.get("content") or "") for each in tree.css(DESCRIPTIONS))
     return next(filter(None, found), "")
-
-
-def _escaped(cdata: re.Match[str]) -> str:
-    return cdata[1].replace("&", "&amp;").replace("<", "&lt;")

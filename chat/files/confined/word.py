@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
-from .containers import Package, Relation, is_on, value
+from .containers import Package, Relation, is_on, target_of, value
 from .drawing_text import graphic_text
 from .word_fields import Bindings
 from .word_runs import Notes, Runs, alternative
@@ -36,8 +36,8 @@ class _Document:
     def __init__(self, package: Package, part: str) -> None:
         self._package, self._part = package, part
         self._relations = package.relations(part)
-        self._styles = Styles(package, self._target("styles"))
-        self._numbering = Numbering(package, self._target("numbering"), self._styles)
+        self._styles = Styles(package, target_of(self._relations, "styles"))
+        self._numbering = Numbering(package, target_of(self._relations, "numbering"), self._styles)
         stores = (each.target for each in self._relations.values() if each.kind == "customXml")
         self._bindings = Bindings(package, stores)
         self._notes = Notes()
@@ -51,12 +51,13 @@ class _Document:
         yield from self._noted()
         yield from self._around("footer")
 
-    def _target(self, kind: str) -> str:
-        return next((each.target for each in self._relations.values() if each.kind == kind), "")
-
     def _new_runs(self, relations: dict[str, Relation]) -> Runs:
         return Runs(
-            relations, self._styles, self._notes, self._box, lambda drawing: self._graphic(drawing, relations)
+            relations,
+            self._styles,
+            self._notes,
+            boxes=lambda box: "\n".join(self._texts(box, self._new_runs(self._relations))),
+            graphics=lambda drawing: graphic_text(self._package, drawing, relations),
         )
 
     def _around(self, kind: str) -> Iterator[str]:
@@ -73,13 +74,14 @@ class _Document:
         yield from found
 
     def _noted(self) -> Iterator[str]:
-        roots = {kind: {each.get("id", ""): each for each in self._package.root(self._target(part))}
-                 for kind, part in PARTS_OF_NOTES.items()}  # fmt: skip
+        parts = {kind: target_of(self._relations, part) for kind, part in PARTS_OF_NOTES.items()}
+        roots = {kind: {each.get("id", ""): each for each in self._package.root(part)}
+                 for kind, part in parts.items()}  # fmt: skip
         for kind, identity in self._notes.found:  # grows while notes have notes
             note = roots[kind].get(identity)
             if note is None:
                 continue
-            runs = self._new_runs(self._package.relations(self._target(PARTS_OF_NOTES[kind])))
+            runs = self._new_runs(self._package.relations(parts[kind]))
             text = " ".join(self._texts(note, runs)).strip()
             if kind == "comment":
                 words, author = self._notes.commented.get(identity), note.get("author")
@@ -90,12 +92,6 @@ class _Document:
                     + f": {text}"
                 )
             yield f"[^{self._notes.name(kind, identity)}]: {text}"
-
-    def _box(self, box: Element) -> str:
-        return "\n".join(self._texts(box, self._new_runs(self._relations)))
-
-    def _graphic(self, drawing: Element, relations: dict[str, Relation]) -> str:
-        return graphic_text(self._package, drawing, relations)
 
     def _texts(self, element: Iterable[Element], runs: Runs) -> Iterator[str]:
         return (text for text, _ in self._blocks(element, runs) if text)

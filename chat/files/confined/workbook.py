@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from .containers import OFF, Package, Relation, is_on, value
+from .containers import OFF, Package, Relation, is_on, target_of, value
 from .date_codes import date_number
 from .drawing_text import body_text, graphic_text
 from .fonts import PLAIN, Font, Rich, font_of, in_font
 from .number_codes import BUILT_IN, GENERAL, shown
+from .numerals import column_number
 from .problem import Problem
-from .sheet_table import NOT_CALCULATED, Sheet, column_number, notes_of, tables
+from .sheet_table import NOT_CALCULATED, Sheet, notes_of, tables
 
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 LINK = re.compile(r'=\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
@@ -43,8 +44,8 @@ def workbook_pages(content: bytes) -> Iterator[str]:
     properties = root.find("x-workbookPr")
     is_1904 = properties is not None and properties.get("date1904", "0") not in OFF
     book = _Book(
-        _texts(package, _target(relations, "sharedStrings")),
-        _styles(package, _target(relations, "styles")),
+        [_rich_text(each) for each in package.elements(target_of(relations, "sharedStrings"), ("x-si",))],
+        _styles(package, target_of(relations, "styles")),
         is_1904,
         rich_values(package, relations),
     )
@@ -69,15 +70,6 @@ def _drawn(package: Package, part: str) -> Iterator[str]:
             said = " ".join(each.get("descr", "") for each in anchor.iter("cNvPr")).strip()
             if text := graphic or body_text(anchor, {}) or (said and f"[picture: {said}]"):
                 yield text
-
-
-def _target(relations: dict[str, Relation], kind: str) -> str:
-    return next((each.target for each in relations.values() if each.kind == kind), "")
-
-
-def _texts(package: Package, part: str) -> list[Rich]:
-    """Return the texts that cells share."""
-    return [_rich_text(each) for each in package.elements(part, ("x-si",))]
 
 
 def _rich_text(element: Element) -> Rich:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
 
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from chat.db.executor import write_lock
@@ -106,16 +106,12 @@ def compared(
 def _similarities(document: Attachment, question: QuestionVector) -> list[float]:
     """Return the similarities of the document's passages up to the first one without an embedding."""
     found: list[float] = []
-    rows = _rows(document, question.model).order_by("start").values_list("start", "count", "vectors")
-    for start, count, vectors in rows.iterator():
+    rows = PassageVectors.objects.filter(**columns_of(document), model=question.model).order_by("start")
+    for start, count, vectors in rows.values_list("start", "count", "vectors").iterator():
         if start != len(found):
             break
         found += similarities(bytes(vectors), count, question.vector)
     return found
-
-
-def _rows(document: Attachment, model: str) -> "models.QuerySet[PassageVectors]":
-    return PassageVectors.objects.filter(**columns_of(document), model=model)
 
 
 def packed(vector: Sequence[float]) -> bytes:

@@ -98,7 +98,9 @@ def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
     shown = _shown(sized)
     pages = [_part(rows, number, part)] if parts > 1 else _pages(rows, shown)
     before = PagePart(number, part - 1) if part > 1 else _place_before(rows, first)
-    after = PagePart(number, part + 1) if part < parts else _place_after(rows, shown[-1])
+    after = PagePart(number, part + 1) if part < parts else None
+    if after is None and rows.filter(number__gt=shown[-1]).exists():
+        after = PagePart(shown[-1] + 1)
     return SomePages(pages, before, after, part, parts)
 
 
@@ -122,10 +124,6 @@ def _place_before(rows: Rows, first: int) -> PagePart | None:
     if not sized:
         return None
     return PagePart(_shown(sized)[-1], parts_of(sized[0][1]))
-
-
-def _place_after(rows: Rows, last: int) -> PagePart | None:
-    return PagePart(last + 1) if rows.filter(number__gt=last).exists() else None
 
 
 def _part(rows: Rows, number: int, part: int) -> PageText:

@@ -68,13 +68,12 @@ def _fenced(about: str, examples: Mapping[int, tuple[Attachment, int]], body: st
     `examples`: a page of each document, by the document's number.
     """
     key = _key([document for document, _page in examples.values()])
-    names = "\n".join(f"document {number}: {_example(*each)}" for number, each in examples.items())
+    names = "\n".join(
+        f"document {number}: [{label(document)}{f', p. {page}' if document.pages > 1 else ''}]"
+        for number, (document, page) in examples.items()
+    )
     text = f"{names}\n\n{body}".replace(key, "")
     return f"{RULE.format(key=key, what=about)}\n----- {key}\n{text}\n----- {key}"
-
-
-def _example(document: Attachment, page: int) -> str:
-    return f"[{label(document)}, p. {page}]" if document.pages > 1 else f"[{label(document)}]"
 
 
 def _key(documents: Sequence[Attachment]) -> str:

@@ -17,10 +17,6 @@ def main() -> None:
         import chatsite.server.unused_modules  # noqa: F401
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-        if "--pool" in sys.argv:
-            from chatsite.server.deferred_reactor import defer
-
-            defer()
     os.umask(0o077)  # the database holds every conversation: what a command makes belongs to its user alone
 
     from django.core.management import execute_from_command_line

@@ -1,5 +1,6 @@
 """The whole configuration. A site's own settings are read through `chatsite.env`; .env.example lists them."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,9 @@ UPSTREAM_PROGRESS_SECONDS = env.integer("UPSTREAM_PROGRESS_SECONDS", 300, 1, 86_
 REPLY_MAX_SECONDS = env.integer("REPLY_MAX_SECONDS", 3_600, 1, 86_400)
 
 INSTALLED_APPS = [
-    "daphne",  # before staticfiles, to replace its `runserver` by one that streams
+    # Before staticfiles, to replace its `runserver` by one that streams. Other commands do without: it
+    # installs Twisted's reactor with an event loop, and workers that are forked must not share one.
+    *(["daphne"] if sys.argv[1:2] == ["runserver"] else []),
     "chat",
     "chatsite",
     "django.contrib.admin",

@@ -28,7 +28,7 @@ from chatsite.server.limited_request import LimitedRequest
 
 SERVER, REQUEST = "chatsite/server/daphne_server.py", "chatsite/server/limited_request.py"
 CHANNEL = "chatsite/server/deadline_channel.py"
-TRANSPORT = "chatsite/server/eager_transport.py"
+TRANSPORT = "chatsite/server/transport.py"
 HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
 MIDDLEWARE, STREAM = "chatsite/async_middleware.py", "chatsite/server/stream_connection.py"
 # The functions that each module replaces, overrides, or leans on, and the start of their sources' SHA-256.
@@ -38,7 +38,6 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
         (daphne.server.Server.run, "447c6bd42c62"),
         (daphne.server.Server.create_application, "f1e300b4ecf6"),
         (daphne.server.Server.listen_success, "0aa2ef7d7138"),
-        (daphne.server.Server.listen_error, "4fd283e70baf"),
         (daphne.server.Server.handle_reply, "9d9dbaea6de0"),
         (daphne.server.Server.protocol_disconnected, "c1f5fe8cdedc"),
         (daphne.server.Server.kill_all_applications, "4e1618c6f787"),
@@ -46,7 +45,6 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
         (http.HTTPFactory.log, "e9acff05b9a5"),
     ],
     CHANNEL: [
-        (http.HTTPChannel.connectionMade, "95b71a1bc3ab"),
         (http.HTTPChannel.checkPersistence, "3f0cb5b5a40e"),
         (http.HTTPChannel.dataReceived, "152316e9ce50"),
         (http.HTTPChannel.allContentReceived, "9f7c99069687"),

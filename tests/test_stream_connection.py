@@ -209,7 +209,6 @@ def test_no_frame_is_made_for_a_client_that_does_not_read() -> None:
     assert source.frames == [b"three"]
     transport.producer.connectionLost()
     assert source.left == 1
-    assert not StreamConnection.open
 
 
 def test_a_stream_that_fails_is_cut_and_logged(caplog: pytest.LogCaptureFixture) -> None:

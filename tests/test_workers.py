@@ -9,8 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -18,9 +18,8 @@ import pytest
 from django.core.management.base import CommandError
 
 from chatsite.management.commands.serve import Command
-from chatsite.server import supervisor
 from tests.support.databases import ROOT
-from tests.support.processes import pools, workers
+from tests.support.processes import workers
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -142,7 +141,6 @@ def test_sighup_replaces_each_worker_and_nobody_notices(pair: Server) -> None:
     for person in pair._people:
         person.client.close()
     until(lambda: all(gone(worker) for worker in old))
-    until(lambda: len(pools(pair)) == 1)
     assert len(workers(pair)) == 2
 
 
@@ -172,7 +170,7 @@ def test_a_release_older_than_the_database_warns_and_serves(pair: Server) -> Non
 
 
 def test_sigterm_lets_replies_end_and_stops_everything(pair: Server) -> None:
-    processes = [*pools(pair), *workers(pair)]
+    processes = workers(pair)
     with pair.person("alice").ask("fake: words tokens=60 delay=0.05") as stream:
         stream.until(20)
         pair.signal(signal.SIGTERM)
@@ -183,13 +181,13 @@ def test_sigterm_lets_replies_end_and_stops_everything(pair: Server) -> None:
     assert all(gone(process) for process in processes)
 
 
-def test_nothing_outlives_its_supervisor(pair: Server) -> None:
-    processes = [*pools(pair), *workers(pair)]
+def test_nothing_outlives_its_pool(pair: Server) -> None:
+    processes = workers(pair)
     pair.kill()
     until(lambda: all(gone(process) for process in processes))
 
 
-def test_the_port_is_free_as_soon_as_the_supervisor_has_died(pair: Server) -> None:
+def test_the_port_is_free_as_soon_as_the_pool_has_died(pair: Server) -> None:
     def is_free() -> bool:
         with socket.socket() as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -216,113 +214,39 @@ def test_the_log_of_all_processes_is_json(servers: Callable[..., Server]) -> Non
     until(lambda: f"worker {dead} was ended by signal 9" in server.log.read_text("utf-8"))
     until(lambda: "replaced one by one" in server.log.read_text("utf-8"))
     logged = [line for line in server.log.read_text("utf-8").splitlines() if line.startswith("{")]
-    loggers = {json.loads(line)["logger"] for line in logged}
-    assert loggers >= {"chatsite.server.supervisor", "chatsite.server.worker_pool"}
+    assert "chatsite.server.worker_pool" in {json.loads(line)["logger"] for line in logged}
 
 
-def test_a_dead_pool_is_replaced(pair: Server) -> None:
-    pool, *_ = pools(pair)
+def test_replacements_that_follow_each_other_leave_one_set_of_workers(pair: Server) -> None:
     old = workers(pair)
-    os.kill(pool, signal.SIGKILL)
-    until(lambda: len(workers(pair)) == 2 and not set(old) & set(workers(pair)))
-    until(lambda: all(gone(process) for process in old))
+    for _ in range(3):
+        pair.signal(signal.SIGHUP)
+        time.sleep(0.5)
+    until(lambda: all(gone(worker) for worker in old))
+    until(lambda: len(workers(pair)) == 2)
     assert pair.person("alice").get("/").status_code == 200
 
 
-def test_a_pool_that_dies_early_ends_the_server_with_a_reason(pair: Server) -> None:
-    (first,) = pools(pair)
-    os.kill(first, signal.SIGKILL)
-    until(lambda: set(pools(pair)) - {first})
-    os.kill(*pools(pair), signal.SIGKILL)
-    assert pair.wait() == 128 + signal.SIGKILL
-    last = pair.log.read_text("utf-8").splitlines()[-1]
-    assert last.endswith(
-        "ERROR chatsite.server.supervisor: The process that forks the workers was ended by signal 9 before "
-        "a worker served. The server ends."
-    )
+def test_a_stop_during_a_replacement_stops_everything(pair: Server) -> None:
+    """The signal may come while the process becomes the new code."""
+    old = workers(pair)
+    pair.signal(signal.SIGHUP)
+    until(lambda: "replaced one by one" in pair.log.read_text("utf-8"))
+    pair.signal(signal.SIGTERM)
+    assert pair.wait() == 0
+    assert all(gone(worker) for worker in old)
 
 
 def test_a_first_worker_that_dies_before_it_serves_is_named() -> None:
     script = (
-        "import logging, os, socket, sys\n"
+        "import logging, os, sys\n"
         "from chatsite.server.worker_pool import WorkerPool\n"
         "logging.basicConfig()\n"
-        "ours, theirs = socket.socketpair()\n"
-        "sys.exit(WorkerPool(theirs, 0, 2, lambda *_: os.kill(os.getpid(), 9)).run())\n"
+        "sys.exit(WorkerPool(os.pipe(), 2, lambda *_: os.kill(os.getpid(), 9)).run())\n"
     )
     ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert re.search(r"ERROR.*:worker \d+ was ended by signal 9 before it served$", ended.stderr.strip())
-
-
-@pytest.mark.parametrize(
-    ("stand_in", "code"),
-    [("os.kill(os.getpid(), 9)", 137), ("sys.exit(3)", 3), ("sys.exit(0)", 1)],
-)
-def test_the_exit_code_is_that_of_the_pool_which_did_not_serve(stand_in: str, code: int) -> None:
-    with supervised(stand_in) as server:
-        assert server.wait(60) == code
-
-
-def test_a_pool_killed_while_the_server_stops_is_no_clean_end() -> None:
-    """Its replies were cut. One that SIGTERM ends before it can handle that had none."""
-    for stand_in, code in {"signal.signal(15, lambda *_: os.kill(os.getpid(), 9))": 137, "": 0}.items():
-        with supervised(f"{stand_in}\nprint('up', flush=True); signal.pause()") as server:
-            assert server.stdout
-            assert server.stdout.readline() == "up\n"
-            server.terminate()
-            assert server.wait(60) == code
-
-
-def test_sigterm_ends_the_pause_before_the_next_start() -> None:
-    with supervised("control.send(b'+'); time.sleep(0.3)") as server:
-        assert server.stderr
-        for _ in range(3):  # the last pause is one of 4 s
-            assert "Next start in" in server.stderr.readline()
-        began = time.monotonic()
-        server.terminate()
-        assert server.wait(60) == 0
-        assert time.monotonic() - began < 3
-
-
-def test_a_retired_pool_that_ends_does_not_prolong_the_pause(tmp_path: Path) -> None:
-    """The first pool ends as it was told to, after the one that replaced it has died."""
-    stand_in = f"""
-import pathlib
-number = len(list(pathlib.Path({str(tmp_path)!r}).iterdir()))
-(pathlib.Path({str(tmp_path)!r}) / str(number)).touch()
-control.send(b"+")
-print("up", flush=True)
-if number == 0:
-    control.recv(1)
-    time.sleep(0.4)
-elif number == 2:
-    signal.pause()
-"""
-    with supervised(stand_in) as server:
-        assert server.stdout
-        assert server.stderr
-        assert server.stdout.readline() == "up\n"
-        server.send_signal(signal.SIGHUP)
-        assert [server.stdout.readline() for _ in range(2)] == ["up\n"] * 2
-        server.terminate()
-        assert server.wait(60) == 0
-        assert server.stderr.read().count("Next start in") == 1
-
-
-@contextmanager
-def supervised(stand_in: str) -> Iterator[subprocess.Popen[str]]:
-    """Run the supervisor above a process that does as the code says in place of a pool."""
-    script = (
-        "import os, signal, socket, sys, time\n"
-        f"control = socket.socket(fileno=int(sys.argv[-1].split(',')[1]))\n{stand_in}"
-    )
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        descriptor = listening.fileno()
-        command = [sys.executable, supervisor.__file__, str(descriptor), "text", sys.executable, "-c", script]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, pass_fds=(descriptor,), stdout=pipe, stderr=pipe, text=True) as server:
-            yield server
+    assert re.search(r"ERROR.*:worker \d+ was ended by signal 9 before it served\.$", ended.stderr.strip())
 
 
 @pytest.mark.parametrize("count", ["0", "257", "-1", "many", "1.5", "²"])

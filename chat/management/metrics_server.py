@@ -11,21 +11,6 @@ REQUEST_SECONDS = 10.0  # longest time for a client to send its request, and to 
 MAX_CONNECTIONS = 16  # at a time; a further one takes the place of the oldest, which is idle
 
 
-def listen(host: str, port: int, *, shared: bool) -> socket.socket:
-    """Return a listening socket; a `shared` one, where other workers listen too. Raises OSError."""
-    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if shared:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        sock.bind((host, port))
-        sock.listen()
-    except OSError:
-        sock.close()
-        raise
-    return sock
-
-
 async def serve(sock: socket.socket) -> None:
     """Answer requests until cancelled."""
     open_writers: dict[asyncio.StreamWriter, None] = {}  # the oldest first

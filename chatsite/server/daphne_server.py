@@ -31,9 +31,9 @@ from chat.telemetry import request_id, tracing
 from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.asgi_handler import UPLOAD
 from chatsite.server.deadline_channel import DeadlineChannel
-from chatsite.server.eager_transport import CountedTransport
 from chatsite.server.limited_request import LimitedRequest
 from chatsite.server.stream_connection import StreamConnection
+from chatsite.server.transport import Transport
 
 RETIRE_MARGIN_SECONDS = 60.0  # after the longest reply, for clients to leave a server that retires
 RETIRE_INTERVAL_SECONDS = 0.25
@@ -106,7 +106,6 @@ class ChatServer(daphne.server.Server):
         super().__init__(*args, signal_handlers=False, server_name="", **kwargs)
         self._balance = balance  # with the other workers of this port
         self.ports: list[Any] = []
-        self.listen_failure: OSError | None = None  # set when a port could not be listened on
         self._on_stop, self._on_force, self._on_listen = on_stop, on_force, on_listen
         self._grace = grace
         self._stopping: asyncio.Task[None] | None = None
@@ -135,15 +134,10 @@ class ChatServer(daphne.server.Server):
     def listen_success(self, port: Any) -> None:
         self.ports.append(port)
         if self._balance:
-            port.transport = CountedTransport
             self._balance.attach(port)
+            Transport.on_change = self._balance.tell
         super().listen_success(port)
         reactor.callWhenRunning(self._on_listen)
-
-    def listen_error(self, failure: Any) -> None:
-        """Stop the server. Daphne would log the failure; the command that serves says what to do about it."""
-        self.listen_failure = failure.value.socketError
-        self.stop()
 
     async def handle_reply(self, protocol: FlowControlledRequest, message: dict[str, Any]) -> None:
         """Write one ASGI message, and wait while the client reads too slowly."""
@@ -199,7 +193,7 @@ class ChatServer(daphne.server.Server):
         DeadlineChannel.retiring = True
         seconds = settings.REPLY_MAX_SECONDS + RETIRE_MARGIN_SECONDS
         ends_at = time.monotonic() + seconds
-        while (DeadlineChannel.open or StreamConnection.open) and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
+        while Transport.open and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
             await asyncio.sleep(RETIRE_INTERVAL_SECONDS)
         self._stopping = asyncio.get_event_loop().create_task(self._stop(seconds))
 

@@ -29,16 +29,11 @@ class DeadlineChannel(HTTPChannel):
     REQUEST_SECONDS = 60.0
     MIN_BYTES_PER_SECOND = 4_096  # about what a poor phone line sends
 
-    open: ClassVar[set["DeadlineChannel"]] = set()
     retiring: ClassVar[bool] = False  # True: each connection ends with its next response
 
     _deadline: Any = None  # the scheduled call of `_check_deadline`
     _began_at = 0.0
     _arrived_bytes = 0  # bytes of this request so far
-
-    def connectionMade(self) -> None:
-        self.open.add(self)
-        super().connectionMade()
 
     def checkPersistence(self, request: Any, version: bytes) -> bool:
         """Return whether the connection stays open after this request, and tell the client if it does not."""
@@ -64,13 +59,11 @@ class DeadlineChannel(HTTPChannel):
             self._start_deadline()
 
     def connectionLost(self, reason: Any = connectionDone) -> None:
-        self.open.discard(self)
         self._cancel_deadline()
         super().connectionLost(reason)
 
     def release(self, request: Any) -> None:
         """Give the transport up, and part from the request: their cycle would wait for the collector."""
-        self.open.discard(self)
         self.setTimeout(None)
         self._cancel_deadline()
         self.requests.clear()

@@ -16,13 +16,13 @@ from django.conf import settings
 from django.db import connections
 
 from chat.management import memory, metrics_server
-from chatsite.server.deferred_reactor import restore
-from chatsite.server.supervisor import BACKLOG_CONNECTIONS
 
 if TYPE_CHECKING:
     from chat.files.extraction import Extracted, NeedsConversion
     from chatsite.server.accept_balance import AcceptBalance
 
+# Connections that may wait to be accepted: after a restart all clients reconnect at once.
+BACKLOG_CONNECTIONS = 2_048
 EXIT_SECONDS = 5.0
 # Longest time that a rendering thread keeps the interpreter lock while other threads wait. A page changes
 # threads about ten times: with Python's default of 5 ms, another user's heavy page delays it by 50 ms.
@@ -53,65 +53,31 @@ def raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def run(say: Say, listening: int | None = None) -> int:
+def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """Return a listening socket; a `shared` one, where other workers listen too. Raises OSError."""
+    is_ipv6 = ":" in host
+    return socket.create_server(
+        (host, port),
+        family=socket.AF_INET6 if is_ipv6 else socket.AF_INET,
+        backlog=BACKLOG_CONNECTIONS,
+        reuse_port=shared,
+        dualstack_ipv6=is_ipv6 and socket.has_dualstack_ipv6(),
+    )
+
+
+def run(
+    say: Say,
+    listening: int | None = None,
+    *,
+    on_ready: Callable[[], None] | None = None,
+    pool_alive: int | None = None,
+    balance: "AcceptBalance | None" = None,
+) -> int:
     """Serve until stopped; return the exit code.
 
-    `listening` is the descriptor of a socket that listens already; without it, HOST and PORT are used.
-    """
-    metrics = None
-    if settings.METRICS_BIND:
-        try:
-            metrics = metrics_server.listen(*settings.METRICS_BIND, shared=False)
-        except OSError as error:
-            print(metrics_problem(error), file=sys.stderr, flush=True)
-            return 1
-    server = _create(say, listening, metrics=metrics)
-    server.run()
-    problem = listen_problem(server.listen_failure) if server.listen_failure else ""
-    if problem:
-        print(problem, file=sys.stderr, flush=True)
-    _end_within(EXIT_SECONDS, 1 if problem else 0)
-    _stop_tracing()
-    return 1 if problem else 0
-
-
-def run_worker(
-    say: Say, listening: int, on_ready: Callable[[], None], pool_alive: int, balance: "AcceptBalance"
-) -> int:
-    """Serve as one of several workers, until stopped or until the pool has died; return the exit code.
-
-    `on_ready()` is called once the worker serves. `pool_alive` is a descriptor whose stream ends with the
-    pool. Connections are accepted by `balance`.
-    """
-    restore()
-    metrics = None
-    if settings.METRICS_BIND:
-        metrics = metrics_server.listen(*settings.METRICS_BIND, shared=True)
-    server = _create(say, listening, on_ready, metrics, balance)
-    loop = asyncio.get_event_loop()
-
-    def on_pool_died() -> None:
-        loop.remove_reader(pool_alive)
-        server.stop_listening()
-        server.start_shutdown()
-
-    loop.add_reader(pool_alive, on_pool_died)
-    server.run()
-    _end_within(EXIT_SECONDS, 0)
-    _stop_tracing()
-    return 0
-
-
-def _create(
-    say: Say,
-    listening: int | None,
-    on_ready: Callable[[], None] | None = None,
-    metrics: socket.socket | None = None,
-    balance: "AcceptBalance | None" = None,
-) -> Any:
-    """Start the engine; return the server around it, which `run()` starts.
-
-    `metrics`: the socket on which the metrics are shown, if they have one of their own.
+    `listening` is the descriptor of a socket that listens already; without it, HOST and PORT are used. One of
+    several workers calls `on_ready()` once it serves, stops when the stream of the descriptor `pool_alive`
+    ends, and accepts connections by `balance`.
     """
     from daphne.server import twisted_loop as loop
 
@@ -119,9 +85,17 @@ def _create(
     from chatsite.asgi import application
     from chatsite.server.daphne_server import ChatServer
 
+    try:
+        metrics = listen(*settings.METRICS_BIND, shared=bool(on_ready)) if settings.METRICS_BIND else None
+    except OSError as error:
+        return _fail(metrics_problem(error))
     asyncio.set_event_loop(loop)
     engine = loop.run_until_complete(get_engine())
     _start_tracing(engine.worker.pk)
+    try:
+        endpoint = listen(settings.HOST, settings.PORT).detach() if listening is None else listening
+    except OSError as error:
+        return _fail(listen_problem(error))
 
     def on_listen() -> None:
         _start_background_tasks(loop, say)
@@ -132,15 +106,32 @@ def _create(
 
     server = ChatServer(
         application,
-        endpoints=[_endpoint() if listening is None else f"fd:fileno={listening}"],
+        endpoints=[f"fd:fileno={endpoint}"],
         grace=settings.DRAIN_SECONDS,
         on_stop=shut_down,
         on_force=engine.force_shutdown.set,
         on_listen=on_listen,
         balance=balance,
     )
+
+    def on_pool_died() -> None:
+        loop.remove_reader(pool_alive)
+        server.stop_listening()
+        server.start_shutdown()
+
+    if pool_alive is not None:
+        loop.add_reader(pool_alive, on_pool_died)
     _tune_interpreter()
-    return server
+    server.run()
+    _end_within(EXIT_SECONDS, 0)
+    _stop_tracing()
+    return 0
+
+
+def _fail(problem: str) -> int:
+    print(problem, file=sys.stderr, flush=True)
+    _end_within(EXIT_SECONDS, 1)
+    return 1
 
 
 def _tune_interpreter() -> None:
@@ -166,11 +157,6 @@ def _stop_tracing() -> None:
         start.stop()
 
 
-def _endpoint() -> str:
-    host = settings.HOST.replace(":", r"\:")
-    return f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG_CONNECTIONS}"
-
-
 def preload() -> None:
     """Import what each worker needs and what can be imported before a fork."""
     import chatsite.asgi
@@ -182,11 +168,16 @@ def preload() -> None:
 
 def listen_problem(failure: OSError) -> str:
     advice = LISTEN_ADVICE.get(failure.errno or 0, "Check HOST and PORT.")
-    return f"Cannot listen on {settings.HOST}, port {settings.PORT}: {failure.strerror}. {advice}"
+    return f"Cannot listen on {settings.HOST}, port {settings.PORT}: {_reason(failure)}. {advice}"
 
 
 def metrics_problem(failure: OSError) -> str:
-    return f"Cannot listen on METRICS_BIND: {failure.strerror}. Write another address."
+    return f"Cannot listen on METRICS_BIND: {_reason(failure)}. Write another address."
+
+
+def _reason(failure: OSError) -> str:
+    """Return what the system says; `create_server` adds the address to it."""
+    return os.strerror(failure.errno) if failure.errno else str(failure)
 
 
 def _start_background_tasks(loop: asyncio.AbstractEventLoop, say: Say) -> None:

@@ -11,7 +11,7 @@ Can go: when an idle request of Daphne takes less than 10 kB.
 
 import logging
 import time
-from typing import Any, ClassVar
+from typing import Any
 
 from twisted.internet.interfaces import IPushProducer
 from twisted.internet.protocol import connectionDone
@@ -39,8 +39,6 @@ class StreamConnection:
         "_source", "_span", "_status", "_transport",
     )  # fmt: skip
 
-    open: ClassVar[set["StreamConnection"]] = set()
-
     def __init__(self, request: Any, source: FrameSource) -> None:
         channel = request.channel
         self._source: FrameSource | None = source
@@ -56,7 +54,6 @@ class StreamConnection:
 
     def start(self) -> None:
         """Take the transport over from the channel, and send what there is."""
-        self.open.add(self)
         self._transport.unregisterProducer()
         self._transport.registerProducer(self, True)
         self._transport.protocol = self
@@ -111,7 +108,6 @@ class StreamConnection:
     def _end(self, source: FrameSource) -> None:
         """Release the stream and log its request."""
         self._source = None
-        self.open.discard(self)
         source.leave()
         if self._entry:
             self._entry.log(self._status, self._sent, time.monotonic() - self._began_at)

@@ -15,6 +15,7 @@ import pytest
 from chat.management.metrics_server import MAX_CONNECTIONS
 from tests.metrics.scrape import TOKEN, Samples, scrape, total
 from tests.support.databases import ROOT
+from tests.support.processes import workers
 from tests.support.server import Server, free_port, give_back
 from tests.support.waiting import until
 
@@ -88,8 +89,7 @@ def test_two_workers_report_for_both_after_one_is_replaced(
         say(server, "fake: words tokens=2 delay=0")
     before = scrape(server.url)
     assert total(before, "chat_runs_total") == 6
-    (pool,) = children(server.process.pid)
-    dead, other = children(pool)
+    dead, other = workers(server)
 
     os.kill(dead, signal.SIGKILL)
     until(lambda: total(scrape(server.url), "chat_worker_failures_total") == 1)
@@ -99,7 +99,7 @@ def test_two_workers_report_for_both_after_one_is_replaced(
     went_back(before, killed)
 
     server.signal(signal.SIGHUP)
-    until(lambda: not Path(f"/proc/{other}").exists() and len(children(server.process.pid)) == 1)
+    until(lambda: not Path(f"/proc/{other}").exists() and len(workers(server)) == 2)
     until(lambda: total(scrape(server.url), "chat_workers") == 2)
     say(server, "fake: words tokens=2 delay=0")
     replaced = scrape(server.url)
@@ -112,10 +112,6 @@ def went_back(before: Samples, after: Samples) -> None:
     """Fail if a counter is lower, or missing."""
     assert counters(before)
     assert {key: value for key, value in counters(before).items() if after.get(key, -1.0) < value} == {}
-
-
-def children(process: int) -> list[int]:
-    return [int(key) for key in Path(f"/proc/{process}/task/{process}/children").read_text("utf-8").split()]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--workers", "2")])

@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
+from chatsite.server.worker_pool import TRIAL
 from tests.support.server import Server
 
 
-def children(process: int) -> list[int]:
-    return [int(key) for key in Path(f"/proc/{process}/task/{process}/children").read_text("utf-8").split()]
-
-
-def pools(server: Server) -> list[int]:
-    assert server.process
-    assert server.process.pid
-    return children(server.process.pid)
-
-
 def workers(server: Server) -> list[int]:
-    """The processes that serve: the children of all pools."""
-    return [worker for pool in pools(server) for worker in children(pool)]
+    """The processes that serve: the children of the pool, but for the one that tries a reload."""
+    assert server.process
+    pool = server.process.pid
+    children = Path(f"/proc/{pool}/task/{pool}/children").read_text("utf-8").split()
+    return [
+        int(child) for child in children if TRIAL.encode() not in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]

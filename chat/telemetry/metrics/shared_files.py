@@ -18,7 +18,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-# The library's own; the supervisor hands it on to each pool.
+# The library's own; for the program that this process becomes.
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 # Space for about 1,000 series each. Reserved, because writing into a hole of a mapped file kills the process
 # when the disk is full.

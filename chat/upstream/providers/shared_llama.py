@@ -1,8 +1,9 @@
 """The folder through which the workers of one site share one server of the local model.
 
-It belongs to one start of the site. The supervisor holds the lock of `site.lock` until it ends, whatever ends
-it, and the server waits for that lock, to end then too. No worker owns the server, so it outlives them. While
-it runs it holds the lock of `<model>.lock`, and `<model>.json` has its address and its key.
+It belongs to one start of the site. The process that forks the workers holds the lock of `site.lock`, and so
+do they, until the last of them ends. The server waits for that lock, to end then too. No worker owns the
+server, so it outlives them. While it runs it holds the lock of `<model>.lock`, and `<model>.json` has its
+address and its key.
 """
 
 import fcntl
@@ -18,7 +19,7 @@ from typing import Any
 
 from chat.db.locks import exclusive
 
-MODEL_FOLDER_VARIABLE = "CHAT_LOCAL_MODEL_FOLDER"  # the supervisor hands it on to each pool
+MODEL_FOLDER_VARIABLE = "CHAT_LOCAL_MODEL_FOLDER"  # for the program that this process becomes
 SITE_LOCK = "site.lock"
 
 

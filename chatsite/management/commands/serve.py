@@ -2,7 +2,6 @@
 
 import logging
 import os
-import socket
 import sys
 from argparse import SUPPRESS, ArgumentTypeError
 from collections.abc import Callable
@@ -18,17 +17,15 @@ from django.db import DatabaseError, connection
 from chat.db import migration_status
 from chat.db.locks import preparing
 from chat.health.start import require_sound
-from chat.management import metrics_server
 from chat.telemetry import metrics
 from chat.telemetry.metrics import shared_files
 from chat.telemetry.redaction import redact
 from chat.upstream.providers import shared_llama
 from chatsite import storage
 from chatsite.server import process as server_process
-from chatsite.server import supervisor, systemd
+from chatsite.server import systemd
 from chatsite.server.accept_balance import AcceptBalance
-from chatsite.server.supervisor import listen
-from chatsite.server.worker_pool import WorkerPool
+from chatsite.server.worker_pool import OLD_WORKERS_VARIABLE, TRIAL, WorkerPool
 
 MAX_WORKERS = 256
 # Writers of SQLite wait for each other. With 100 streams, beside one process: a token costs 1.2 times the CPU
@@ -58,23 +55,19 @@ class Command(BaseCommand):
             help="number of processes that share the port, or auto: one for each core, with SQLite at most "
             f"{MAX_SQLITE_WORKERS}. SIGHUP replaces them",
         )
-        parser.add_argument("--pool", help=SUPPRESS)  # two descriptors, from chatsite.server.supervisor
+        parser.add_argument("--pool", help=SUPPRESS)  # three descriptors, of `_become_pool`
+        parser.add_argument(TRIAL, action="store_true", dest="trial", help=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         workers = options["workers"]
         if workers and not options["pool"]:
             if connection.vendor == "sqlite" and workers > MAX_SQLITE_WORKERS:
                 logger.warning(SQLITE_WORKERS, workers, MAX_SQLITE_WORKERS, MAX_SQLITE_WORKERS)
-            _become_supervisor()
-        require_sound(connection)
-        with preparing(settings.DATA_DIR):
-            migrated = self._check_database(migrate=options["prepare"])
-            collected = _collect_static()
-        if migrated or collected:
-            # Start anew: modules loaded for these steps would stay, a quarter of an idle server's memory.
-            os.environ.update(systemd.VARIABLES)
-            again = [argument for argument in sys.argv if argument != "--prepare"]
-            os.execv(sys.executable, [sys.executable, *again])  # noqa: S606
+            _become_pool()
+        if OLD_WORKERS_VARIABLE not in os.environ:  # else the trial has done this
+            self._prepare(migrate=options["prepare"], trial=options["trial"])
+        if options["trial"]:
+            return
         server_process.raise_file_limit()
         if options["pool"]:
             sys.exit(self._run_pool(options["workers"], *map(int, options["pool"].split(","))))
@@ -82,16 +75,29 @@ class Command(BaseCommand):
         shared_llama.forget()
         sys.exit(server_process.run(self._say, systemd.listening_socket()))
 
-    def _run_pool(self, count: int, listening: int, control: int) -> int:
+    def _prepare(self, *, migrate: bool, trial: bool) -> None:
+        """Check the database, and migrate it and collect the static files where that is needed."""
+        require_sound(connection)
+        with preparing(settings.DATA_DIR):
+            migrated = self._check_database(migrate=migrate)
+            collected = _collect_static()
+        if (migrated or collected) and not trial:
+            # Start anew: modules loaded for these steps would stay, a quarter of an idle server's memory.
+            os.environ.update(systemd.VARIABLES)
+            os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606
+
+    def _run_pool(self, count: int, listening: int, alive: int, alive_writer: int) -> int:
         """Fork `count` workers that accept connections of the socket `listening`; return the exit code."""
         server_process.preload()
         on_failure = _count_failures() if metrics.is_enabled() else lambda: None
 
         def serve(first: bool, on_ready: Callable[[], None], pool_alive: int, balance: AcceptBalance) -> int:
             say = self._say if first else _say_nothing
-            return server_process.run_worker(say, listening, on_ready, pool_alive, balance)
+            return server_process.run(
+                say, listening, on_ready=on_ready, pool_alive=pool_alive, balance=balance
+            )
 
-        return WorkerPool(socket.socket(fileno=control), listening, count, serve, on_failure).run()
+        return WorkerPool((alive, alive_writer), count, serve, on_failure).run()
 
     def _say(self, line: str) -> None:
         """Write a line and flush it, so that it also appears at once in a file or a container's log."""
@@ -162,17 +168,17 @@ def _worker_count(text: str) -> int:
     )
 
 
-def _become_supervisor() -> None:
-    """Listen, and replace this process by the supervisor. Raises CommandError: when it cannot listen."""
+def _become_pool() -> None:
+    """Listen, and replace this process by the pool of workers. Raises CommandError: when it cannot listen."""
     listening = systemd.listening_socket()
     if listening is None:
         try:
-            listening = listen(settings.HOST, settings.PORT).detach()
+            listening = server_process.listen(settings.HOST, settings.PORT).detach()
         except OSError as error:
             raise CommandError(server_process.listen_problem(error)) from error
     if settings.METRICS_BIND:
         try:  # the workers share this address, and could not tell that another program has it
-            metrics_server.listen(*settings.METRICS_BIND, shared=False).close()
+            server_process.listen(*settings.METRICS_BIND).close()
         except OSError as error:
             raise CommandError(server_process.metrics_problem(error)) from error
     shared_files.choose()
@@ -180,15 +186,8 @@ def _become_supervisor() -> None:
         shared_llama.prepare(settings.DATA_DIR / "local-model")
     except OSError as error:
         logger.warning("Each worker starts a local model of its own: %s.", error)
-    os.set_inheritable(listening, True)
-    # -P keeps the file's folder off sys.path, so that its modules cannot shadow others.
-    command = [
-        sys.executable,
-        "-P",
-        supervisor.__file__,
-        str(listening),
-        settings.LOG_FORMAT,
-        sys.executable,
-        *sys.argv,
-    ]
+    descriptors = (listening, *os.pipe())  # the pipe's end tells the workers that the pool has died
+    for each in descriptors:
+        os.set_inheritable(each, True)
+    command = [sys.executable, *sys.argv, "--pool", ",".join(map(str, descriptors))]
     os.execv(sys.executable, command)  # noqa: S606

@@ -63,14 +63,13 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """The processes that serve behind one supervisor."""
+    """The processes that serve behind one port."""
 
     all: tuple[Process, ...]
 
     @classmethod
-    def of(cls, supervisor: Process) -> "Workers":
-        """Return the children of the supervisor's pools."""
-        return cls(tuple(worker for pool in supervisor.children() for worker in pool.children()))
+    def of(cls, pool: Process) -> "Workers":
+        return cls(tuple(pool.children()))
 
     def cpu(self) -> float:
         """Seconds of user and system time of all workers so far."""

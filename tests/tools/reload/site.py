@@ -99,9 +99,8 @@ class Site:
             return self._process.wait()
 
     def _pids(self) -> set[str]:
-        """Return the forked workers: the grandchildren of the supervisor."""
-        pools = _children(self._process.pid)
-        return {worker for pool in pools for worker in _children(int(pool))}
+        """Return the workers, and the process that tries a reload."""
+        return set(_children(self._process.pid))
 
     def _link(self, release: Path) -> None:
         new = self._current.with_suffix(".new")

@@ -5,29 +5,23 @@ from django.urls.converters import PathConverter
 
 from .api import conversations as conversations_api
 from .api import model_search, openai, openapi, tokens, workers_ai
-from .views import health, metrics, pages
-from .views.accounts import passwords
+from .views import health, model_picker, pages, sharing
+from .views.accounts import accounts
 from .views.conversations import (
-    branches,
+    conversation_changes,
     conversation_pages,
-    conversation_state,
-    conversation_tags,
     conversations,
     exports,
-    feedback,
     messages,
-    outcome,
     runs,
     search,
     shortcuts,
     start_page,
 )
 from .views.files import attachment_parts, attachments, code_preview, document_text
-from .views.library import assistants, prompt_menu, prompt_use, prompts
-from .views.models import model_picker
+from .views.library import assistants, prompts
 from .views.requests import access_log, parameter_form
-from .views.settings import data, imports, keys, preferences, usage
-from .views.sharing import shared_links, shared_pages
+from .views.settings import data, keys, preferences, usage
 
 
 class NameConverter(PathConverter):
@@ -49,37 +43,35 @@ urlpatterns = [
     path("c/<uuid:conversation>/messages/", messages.send, name="send"),
     path("c/<uuid:conversation>/rename/", conversations.rename, name="rename"),
     path("c/<uuid:conversation>/settings/", conversations.settings, name="settings"),
-    path("c/<uuid:conversation>/state/", conversation_state.state, name="state"),
-    path("c/<uuid:conversation>/context/", conversation_state.context, name="context"),
+    path("c/<uuid:conversation>/state/", conversations.state, name="state"),
+    path("c/<uuid:conversation>/context/", conversations.context, name="context"),
     path("c/<uuid:conversation>/seen/", conversations.seen, name="seen"),
     path("c/<uuid:conversation>/delete/", conversations.delete, name="delete"),
     path("c/<uuid:conversation>/undelete/", conversations.undelete, name="undelete"),
     path("c/<uuid:conversation>/export/", exports.conversation, name="export"),
-    path("c/<uuid:conversation>/share/", shared_links.share_conversation, name="share_conversation"),
-    path("c/<uuid:conversation>/tags/", conversation_tags.tags, name="tags"),
+    path("c/<uuid:conversation>/share/", sharing.share_conversation, name="share_conversation"),
+    path("c/<uuid:conversation>/tags/", conversation_changes.tags, name="tags"),
     path("messages/<uuid:message>/edit/", messages.edit, name="edit"),
     path("messages/<uuid:message>/regenerate/", messages.regenerate, name="regenerate"),
     path("messages/<uuid:message>/continue/", messages.continue_reply, name="continue"),
     path("messages/<uuid:message>/select/", messages.select, name="select"),
-    path("messages/<uuid:message>/feedback/", feedback.feedback, name="feedback"),
-    path("messages/<uuid:message>/outcome/", outcome.outcome, name="outcome"),
+    path("messages/<uuid:message>/feedback/", messages.feedback, name="feedback"),
+    path("messages/<uuid:message>/outcome/", runs.outcome, name="outcome"),
     path("messages/<uuid:message>/source/", messages.source, name="source"),
     path("messages/<uuid:message>/preview/", code_preview.preview, name="preview"),
-    path("messages/<uuid:message>/actions/", branches.actions, name="message_actions"),
-    path("messages/<uuid:message>/fork/", branches.fork, name="fork"),
-    path("messages/<uuid:message>/delete/", branches.delete, name="delete_message"),
-    path("messages/<uuid:message>/undelete/", branches.undelete, name="undelete_message"),
-    path("messages/<uuid:message>/share/", shared_links.share, name="share"),
-    path("s/<str:token>/", shared_pages.shared, name="shared"),
-    path(
-        f"{SHARED_ATTACHMENTS_PREFIX}<uuid:attachment>/", shared_pages.shared_picture, name="shared_picture"
-    ),
+    path("messages/<uuid:message>/actions/", messages.actions, name="message_actions"),
+    path("messages/<uuid:message>/fork/", messages.fork, name="fork"),
+    path("messages/<uuid:message>/delete/", messages.delete, name="delete_message"),
+    path("messages/<uuid:message>/undelete/", messages.undelete, name="undelete_message"),
+    path("messages/<uuid:message>/share/", sharing.share, name="share"),
+    path("s/<str:token>/", sharing.shared, name="shared"),
+    path(f"{SHARED_ATTACHMENTS_PREFIX}<uuid:attachment>/", sharing.shared_picture, name="shared_picture"),
     path(
         "s/<str:token>/attachments/<uuid:document>/text/",
-        shared_pages.shared_document,
+        sharing.shared_document,
         name="shared_document",
     ),
-    path("s/<str:token>/continue/", shared_pages.continue_shared, name="continue_shared"),
+    path("s/<str:token>/continue/", sharing.continue_shared, name="continue_shared"),
     path("attachments/parts/", attachment_parts.parts, name="attachment_parts"),
     path("attachments/", attachments.upload, name="attachments"),
     path("attachments/<uuid:attachment>/", attachments.one, name="attachment"),
@@ -93,13 +85,13 @@ urlpatterns = [
     path("models/", model_picker.choice, name="models"),
     path("models/favourites/", model_picker.favourite, name="favourites"),
     path("models/parameters/", parameter_form.of_model, name="parameters"),
-    path("prompts/", prompt_menu.menu, name="prompt_menu"),
-    path("prompts/<uuid:prompt>/", prompt_menu.text, name="prompt_text"),
+    path("prompts/", prompts.menu, name="prompt_menu"),
+    path("prompts/<uuid:prompt>/", prompts.text, name="prompt_text"),
     path("readings/", access_log.readings, name="readings"),  # former address
     path("checklist/dismiss/", start_page.dismiss_checklist, name="dismiss_checklist"),
     path("settings/", preferences.preferences, name="preferences"),
     path("settings/instructions/", preferences.instructions, name="my_instructions"),
-    path("settings/assistants/", assistants.assistants, name="assistants"),
+    path("settings/assistants/", assistants.listing, name="assistants"),
     path("settings/assistants/new/", assistants.new, name="new_assistant"),
     path("settings/assistants/<uuid:assistant>/", assistants.one, name="assistant"),
     path("settings/assistants/<uuid:assistant>/delete/", assistants.delete, name="delete_assistant"),
@@ -107,20 +99,20 @@ urlpatterns = [
     path("settings/assistants/<uuid:assistant>/duplicate/", assistants.duplicate, name="duplicate_assistant"),
     path("settings/assistants/<uuid:assistant>/publish/", assistants.publish, name="publish_assistant"),
     path("settings/usage/", usage.usage, name="usage"),
-    path("settings/account/", passwords.change, name="account"),
+    path("settings/account/", accounts.change, name="account"),
     path("settings/readings/", access_log.readings, name="my_readings"),
     path("settings/data/", data.data, name="data"),
-    path("settings/data/import/", imports.upload, name="import"),
-    path("settings/data/import/start/", imports.start, name="import_start"),
-    path("settings/data/import/stop/", imports.stop, name="import_stop"),
-    path("settings/data/import/progress/", imports.progress, name="import_progress"),
+    path("settings/data/import/", data.upload, name="import"),
+    path("settings/data/import/start/", data.start, name="import_start"),
+    path("settings/data/import/stop/", data.stop, name="import_stop"),
+    path("settings/data/import/progress/", data.progress, name="import_progress"),
     path("settings/data/export/", exports.everything, name="export_all"),
-    path("settings/shared/", shared_links.shared_links, name="shared_links"),
-    path("settings/shared/<uuid:link>/revoke/", shared_links.revoke, name="revoke_shared_link"),
-    path("settings/prompts/", prompts.prompts, name="prompts"),
+    path("settings/shared/", sharing.shared_links, name="shared_links"),
+    path("settings/shared/<uuid:link>/revoke/", sharing.revoke, name="revoke_shared_link"),
+    path("settings/prompts/", prompts.listing, name="prompts"),
     path("settings/prompts/new/", prompts.new, name="new_prompt"),
     path("settings/prompts/<uuid:prompt>/", prompts.one, name="prompt"),
-    path("settings/prompts/<uuid:prompt>/use/", prompt_use.use, name="use_prompt"),
+    path("settings/prompts/<uuid:prompt>/use/", prompts.use, name="use_prompt"),
     path("settings/prompts/<uuid:prompt>/delete/", prompts.delete, name="delete_prompt"),
     path("settings/prompts/<uuid:prompt>/withdraw/", prompts.withdraw, name="withdraw_prompt"),
     path("settings/keys/", keys.keys, name="keys"),
@@ -143,5 +135,5 @@ urlpatterns = [
     path("client/v4/accounts/<str:account>/tokens/verify", tokens.verify, name="verify_account_token"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
-    path("metrics", metrics.metrics, name="metrics"),
+    path("metrics", health.metrics, name="metrics"),
 ]

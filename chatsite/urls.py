@@ -9,7 +9,7 @@ from django.urls import include, path, reverse
 from django.views.generic import RedirectView
 
 from chat.admin.setup_check import checkup
-from chat.views.accounts import accounts, login, passwords
+from chat.views.accounts import accounts, login
 
 
 def nowhere(request: HttpRequest, **_: str) -> HttpResponseBase:
@@ -35,9 +35,9 @@ urlpatterns = [
     path("accounts/logout/", login.logout, name="logout"),
     path("accounts/setup/<str:token>/", accounts.setup, name="setup"),
     path("accounts/invite/<str:token>/", accounts.invite, name="invite"),
-    path("accounts/password/", passwords.change, name="password"),
-    path("accounts/password/changed/", passwords.changed, name="password_changed"),
-    path("accounts/reset/<str:uidb64>/<str:token>/", passwords.Reset.as_view(), name="reset"),
+    path("accounts/password/", accounts.change, name="password"),
+    path("accounts/password/changed/", accounts.changed, name="password_changed"),
+    path("accounts/reset/<str:uidb64>/<str:token>/", accounts.Reset.as_view(), name="reset"),
     path("admin/login/", login.admin_login),  # the same view, so that the same throttle guards it
     path("admin/logout/", login.logout),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),

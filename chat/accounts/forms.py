@@ -21,8 +21,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.api_key import ApiKey
-from chat.models.role import Role, flags_of
-from chat.models.user import User
+from chat.models.user import Role, User, flags_of
 
 MAX_PASSWORD_CHARS = 1024  # limits the request only: the hash costs the same for any length
 EMAIL_TAKEN = _("Another account already uses this email address.")

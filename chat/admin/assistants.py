@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from chat.library.assistants import library
+from chat.library import assistants
 from chat.library.publication import permission
 from chat.models import Assistant
 
@@ -63,7 +63,7 @@ class AssistantAdmin(ActionListAdmin):
     def withdraw(self, request: HttpRequest, queryset: QuerySet) -> None:
         """End the publications. Conversations that began with the assistants go on."""
         found = list(queryset)
-        ended = library.withdraw([assistant.pk for assistant in found])
+        ended = assistants.withdraw([assistant.pk for assistant in found])
         for assistant in found:
             self.log_change(request, assistant, "Publication ended.")
         words = ngettext("%(number)d publication was ended.", "%(number)d publications were ended.", ended)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.accounts.access_log import record, record_list
-from chat.catalog.costs import model_name
+from chat.catalog.catalog import model_name
 from chat.db.executor import write_lock
 from chat.formats import grouped_number
 from chat.models import Conversation, Run, SearchBuild

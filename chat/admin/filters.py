@@ -9,9 +9,9 @@ from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from chat.catalog.costs import model_name
+from chat.catalog.catalog import model_name
 from chat.models import Conversation, Feedback, Run, User
-from chat.models.role import Role
+from chat.models.user import Role
 
 from .keyset import distinct_values, key_in
 

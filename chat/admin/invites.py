@@ -15,7 +15,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Invite
-from chat.models.invite import VALID_FOR
+from chat.models.links import VALID_FOR
 
 from .formats import moment
 from .mixins import ListTitleMixin, PermissionBeforeLookupMixin

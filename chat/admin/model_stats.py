@@ -10,7 +10,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from chat.catalog.costs import model_name
+from chat.catalog.catalog import model_name
 from chat.formats import grouped_number
 from chat.models import Run
 

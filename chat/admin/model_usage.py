@@ -10,7 +10,7 @@ from django.db.models import Count, Q, Sum, Value
 from django.db.models.functions import Coalesce, NullIf
 from django.utils.translation import gettext
 
-from chat.catalog.costs import dollars, model_name
+from chat.catalog.catalog import dollars, model_name
 from chat.formats import grouped_number, written_dollars
 from chat.models import Call, Run, TitleRequest
 

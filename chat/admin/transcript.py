@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Sum, TextField
 from django.db.models.functions import Cast
 
-from chat.catalog.costs import dollars, model_name
+from chat.catalog.catalog import dollars, model_name
 from chat.formats import grouped_number
 from chat.message_rendering import Text, render_page_sync
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, TitleRequest

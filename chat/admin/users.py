@@ -26,7 +26,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.accounts.forms import AccountForm, SetUserPasswordForm, UserChangeForm
 from chat.models import SiteModel, User
-from chat.models.role import Role, role_expression, set_permissions
+from chat.models.user import Role, role_expression, set_permissions
 
 from .filters import RoleFilter, StatusFilter
 from .formats import moment

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from chat.catalog.catalog import catalog_for_user
 from chat.conversations.turns.call_transcript import CallTranscript
-from chat.conversations.turns.request_metadata import with_labels
+from chat.conversations.turns.prompt import with_labels
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine, get_engine
 from chat.engine.generation.api_calls import ActiveCall

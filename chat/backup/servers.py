@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from chat.models import Worker
 from chat.models.worker import DEAD_AFTER
-from chat.ownership import process_lock
+from chat.ownership import journal
 
 
 def check_process_locks(folder: Path) -> str:
@@ -18,7 +18,7 @@ def check_process_locks(folder: Path) -> str:
     `check_heartbeats`.
     """
     for path in (folder / "workers").glob("*"):
-        if (worker := _key_of(path)) and process_lock.is_locked(folder / "workers", worker):
+        if (worker := _key_of(path)) and journal.is_locked(folder / "workers", worker):
             return f"A server is running with the DATA_DIR {folder}. Stop it first."
     return ""
 

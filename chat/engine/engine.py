@@ -16,17 +16,15 @@ from chat.conversations.turns import attached
 from chat.conversations.turns.store import StoredTurn, TurnStore
 from chat.db.background import BackgroundTasks, spawn
 from chat.db.executor import end_idle_transactions
-from chat.engine.cluster.access_monitor import AccessMonitor
-from chat.engine.cluster.pubsub import RunPubSub
-from chat.engine.cluster.remote_run import RemoteRuns
+from chat.engine.access_monitor import AccessMonitor
+from chat.engine.cluster import RemoteRuns, RunPubSub
 from chat.engine.generation.api_calls import ApiCalls
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.streaming.viewer import Viewers
 from chat.models import Run, Worker
 from chat.ownership.heartbeat import HeartbeatTask
-from chat.ownership.journal import Journal
-from chat.ownership.process_lock import ProcessLock
+from chat.ownership.journal import Journal, ProcessLock
 from chat.ownership.protocol import Lease
 from chat.telemetry import metrics
 from chat.upstream.catalog import Catalog, LlmModel

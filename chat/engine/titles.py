@@ -6,9 +6,16 @@ import uuid
 from dataclasses import replace
 
 from chat.catalog.catalog import CurrentCatalog
-from chat.conversations.titles.cleaning import MAX_TITLE_REPLY_CHARS, clean_title
-from chat.conversations.titles.request import may_read, title_model, title_request
-from chat.conversations.titles.store import TitleClaim, claim_title, save_title
+from chat.conversations.titles import (
+    MAX_TITLE_REPLY_CHARS,
+    TitleClaim,
+    claim_title,
+    clean_title,
+    may_read,
+    save_title,
+    title_model,
+    title_request,
+)
 from chat.db.background import BackgroundTasks, log_failure
 from chat.db.executor import run_in_db
 from chat.engine.outcome import RunOutcome, outcome_of_error

@@ -4,34 +4,23 @@ One subject per file.
 """
 
 from .api_key import ApiKey
-from .assistant import Assistant, AssistantDocument, AssistantVersion
-from .attachment import Attachment, AttachmentFile, DocumentPage, FileDeletion
-from .call import Call
-from .catalog_state import CatalogState
-from .citation import Citation
-from .conversation import Conversation
+from .attachment import Attachment, AttachmentFile, DocumentPage, FileDeletion, PassageVectors
+from .citation import Citation, ImportedRuns
+from .conversation import Conversation, Tag
 from .conversation_access import ConversationAccess, ConversationAccessOwner, ConversationAccessPrune
-from .feedback import Feedback
 from .identifier import Identifier
 from .import_job import ImportJob
-from .imported_runs import ImportedRuns
-from .invite import Invite
-from .maintenance_task import MaintenanceTask
-from .message import Message
-from .passage_vectors import PassageVectors
+from .library import Assistant, AssistantDocument, AssistantVersion, Prompt
+from .links import Invite, SetupLink, SharedLink
+from .message import Feedback, Message
+from .model_request import Call, TitleRequest
 from .preferences import Preferences
-from .prompt import Prompt
-from .purged_usage import PurgedUsage
-from .run import Run
-from .run_chunk import RunChunk
+from .run import Run, RunChunk
 from .search_document import SearchBuild, SearchDocument
-from .setup import SetupLink
-from .shared_link import SharedLink
-from .site_model import SiteModel
-from .tag import Tag
-from .title_request import TitleRequest
+from .site_model import CatalogState, SiteModel
+from .usage import PurgedUsage
 from .user import User
-from .worker import Worker
+from .worker import MaintenanceTask, Worker
 
 __all__ = [
     "ApiKey",

@@ -1,5 +1,7 @@
-"""API keys, with which programs send requests in a user's name."""
+"""API keys, with which programs send requests in a user's name, and the digests of secrets."""
 
+import hashlib
+import secrets
 import uuid
 from collections.abc import Iterable
 from datetime import timedelta
@@ -11,12 +13,21 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .digest import digest_of, new_secret
-
+SECRET_BYTES = 32
 KEY_MARK = "chat_"  # lets scanners for leaked secrets recognise a key of this software
 PREFIX_LENGTH = 12  # characters of the secret that are stored as they are, to tell a user's keys apart
 MAX_KEY_NAME_CHARS = 80
 USE_INTERVAL = timedelta(minutes=1)  # least time between two writes of `last_used`
+
+
+def new_secret() -> str:
+    """Return a secret for a URL."""
+    return secrets.token_urlsafe(SECRET_BYTES)
+
+
+def digest_of(secret: str) -> str:
+    """Return the SHA-256 digest (hex). One fast hash is safe, because a secret has 256 random bits."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

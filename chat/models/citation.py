@@ -1,4 +1,7 @@
-"""Citations: the passages that a reply was written from, and the sources that they come from."""
+"""Citations: the passages that a reply was written from, and the sources that they come from.
+
+Of an imported reply, also the attempts at it.
+"""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -136,3 +139,19 @@ def by_source(citations: Iterable[Citation]) -> list[CitedSource]:
         source = found.setdefault(key, CitedSource(*key))
         source.passages.append(each)
     return list(found.values())
+
+
+class ImportedRuns(models.Model):
+    """The attempts at one imported reply, as JSON, kept for the next export.
+
+    They are not `Run`s, because they were made elsewhere and must not count in usage, costs or statistics.
+    """
+
+    message = models.OneToOneField("Message", models.CASCADE, primary_key=True, related_name="imported_runs")
+    runs = models.JSONField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return str(self.message_id)

@@ -1,4 +1,14 @@
-"""User accounts."""
+"""User accounts, and their roles: the three usual sets of rights in the administration."""
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import Group, Permission
+from django.db import models
+from django.db.models import Case, Exists, OuterRef, Q, Value, When
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    pass
 
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
@@ -8,15 +18,15 @@ from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX, make_password
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
-from django.db.models import Q, Value
+from django.db import transaction
 from django.db.models.functions import Lower
-from django.utils.translation import gettext_lazy as _
 
 from .api_key import ApiKey
 from .identifier import Identifier
 from .preferences import JOINED_COLUMNS_SQL, Preferences
 
+REVIEWERS = "Reviewers"  # the group that a migration creates
+REVIEW = Q(content_type__app_label="chat", codename="view_conversation")
 # Raw SQL, because every request runs it and Django's query compiler takes longer than the database.
 SIGNED_IN = (
     f"SELECT u.*, {JOINED_COLUMNS_SQL} FROM chat_user u LEFT JOIN chat_preferences p ON p.user_id = u.id "  # noqa: S608
@@ -24,6 +34,58 @@ SIGNED_IN = (
 )
 NAME_TAKEN = _("Another account already uses this name or one that looks like it.")
 ADDRESS_TAKEN = _("Another account already uses this email address or a name that looks like it.")
+
+
+class Role(models.TextChoices):
+    PERSON = "person", _("Person")
+    REVIEWER = "reviewer", _("Reviewer")
+    ADMINISTRATOR = "administrator", _("Administrator")
+    CUSTOM = "custom", _("Custom")
+
+
+def role_expression() -> Case:
+    """Return the role of each user of a queryset, by the permissions that have an effect.
+
+    Without access to the administration, permissions have none. A reviewer has exactly one, whether from a
+    group or directly.
+    """
+    held = Permission.objects.filter(Q(user=OuterRef("pk")) | Q(group__user=OuterRef("pk")))
+    reviews_only = Q(Exists(held.filter(REVIEW))) & ~Q(Exists(held.exclude(REVIEW)))
+    return Case(
+        When(is_staff=False, is_superuser=False, then=Value(Role.PERSON.value)),
+        When(is_staff=True, is_superuser=True, then=Value(Role.ADMINISTRATOR.value)),
+        When(reviews_only, is_staff=True, is_superuser=False, then=Value(Role.REVIEWER.value)),
+        default=Value(Role.CUSTOM.value),
+        output_field=models.CharField(),
+    )
+
+
+def flags_of(role: Role) -> dict[str, bool]:
+    """Return the columns of `User` that the role sets."""
+    return {"is_staff": role != Role.PERSON, "is_superuser": role == Role.ADMINISTRATOR}
+
+
+def set_permissions(user: "User", role: Role) -> None:
+    """Replace the user's permissions by those of the role. Groups without permissions stay.
+
+    An administrator has all permissions anyway, so theirs stay as they are.
+    """
+    if role == Role.ADMINISTRATOR:
+        return
+    user.user_permissions.clear()
+    user.groups.remove(*user.groups.filter(permissions__isnull=False).distinct())
+    if role == Role.REVIEWER:
+        _let_review(user)
+
+
+def _let_review(user: "User") -> None:
+    """Add the user to the group, or grant the permission directly if the group was changed or deleted."""
+    review = Permission.objects.get(REVIEW)
+    group = Group.objects.filter(name=REVIEWERS).first()
+    if group and list(group.permissions.all()) == [review]:
+        user.groups.add(group)
+    else:
+        user.user_permissions.add(review)
 
 
 class AccountManager(UserManager["User"]):

@@ -15,7 +15,7 @@ from chat.db.executor import DatabaseExecutor
 from chat.models import Worker
 
 from . import recovery
-from .process_lock import is_locked
+from .journal import is_locked
 from .protocol import HEARTBEAT_SECONDS, Lease
 
 LAST_HEARTBEAT_SECONDS = 3.0  # longest wait for the database at shutdown

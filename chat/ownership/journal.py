@@ -1,11 +1,16 @@
-"""The journal: a file for text that cannot be stored, so that a process killed in an outage loses none.
+"""The files of a process: a lock that lives as long as it does, and a journal of what cannot be stored.
+
+Each worker locks a file of its own in DATA_DIR. The kernel releases the lock however the process ends, so a
+restart knows at once that the old process is dead: it need not wait for a silent period, and a process id
+that was reused or is that of another container cannot mislead it.
 
 During an outage, the new text and the citations of live runs and the outcomes of ended ones are appended to a
-file beside the process's lock. The process removes the file once everything is stored. The file of a dead
-process is replayed by any process that shares the directory. It is not synced to the disk, because it has to
-survive the end of the process, not a power failure.
+file beside the lock, so that a process killed in an outage loses none. The process removes the file once
+everything is stored. The file of a dead process is replayed by any process that shares the directory. It is
+not synced to the disk, because it has to survive the end of the process, not a power failure.
 """
 
+import fcntl
 import json
 import os
 import uuid
@@ -20,7 +25,6 @@ from django.utils.dateparse import parse_datetime
 
 from chat.models import Citation
 
-from .process_lock import is_locked
 from .protocol import Texts
 
 JOURNAL_SUFFIX = ".journal"
@@ -29,6 +33,44 @@ TIME_COLUMNS = ("finished", "first_token", "first_text_at", "started", "retry_at
 JOURNAL_CITATION_COLUMNS = ("title", "url", "attachment_id", "page", "text")  # of a citation
 # Columns in a journal that a version before migration 0023 or 0024 wrote.
 RENAMED_COLUMNS = {"because": "fallback_reason", "first_text": "first_text_at"}
+
+
+class ProcessLock:
+    """The lock of this process, held from creation to `release`."""
+
+    def __init__(self, folder: Path, worker: uuid.UUID) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = folder / str(worker)
+        self._file = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def release(self) -> None:
+        self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+def is_locked(folder: Path, worker: uuid.UUID) -> bool | None:
+    """Return True if the worker's process holds its lock; None if its file is not in this folder.
+
+    True if the file cannot be opened (no descriptor left, no permission), because that proves no death.
+    """
+    try:
+        file = os.open(folder / str(worker), os.O_RDWR)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+def remove_lock(folder: Path, worker: uuid.UUID) -> None:
+    (folder / str(worker)).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Wo
 from chat.models.run import RunOutcomeColumns
 from chat.search import index
 
-from . import journal, process_lock
+from . import journal
 from .protocol import Heartbeat, Merge, Texts, merge
 
 KEEP_WORKERS = timedelta(days=1)  # age at which a dead worker's row, kept for inspection, is deleted
@@ -222,5 +222,5 @@ def _store_remains(run: uuid.UUID, worker: uuid.UUID, remains: journal.Remains) 
 def _forget_old_workers(folder: Path, worker: uuid.UUID) -> None:
     old = Worker.objects.filter(heartbeat_at__lt=Now() - KEEP_WORKERS).exclude(pk=worker)
     for dead in list(old.values_list("pk", flat=True)):
-        process_lock.remove(folder, dead)
+        journal.remove_lock(folder, dead)
         unregister(dead)

@@ -1,9 +1,10 @@
-"""The HTML of code blocks, with syntax highlighting by Pygments in eight colours."""
+"""The HTML of code blocks, with syntax highlighting by Pygments in eight colours, and their previews."""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
+from itertools import islice
 from time import thread_time
 
 from pygments.lexer import DelegatingLexer, Lexer
@@ -58,6 +59,17 @@ PREVIEW_LANGUAGES = frozenset({"html", "htm", "xhtml", "svg"})
 PREVIEWABLE = "previewable"
 
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
+_BLOCK = re.compile(
+    rf'<figure class="code {PREVIEWABLE}"><figcaption>[^<]*</figcaption><pre[^>]*><code>(.*?)</code>',
+    re.DOTALL,
+)
+_SPAN = re.compile(r"</?span[^>]*>")
+# No policy keeps a browser from connecting to the host that <link rel=preconnect> names, or to the host of a
+# frame that the policy then forbids. <meta> is as empty as <link> and allowed in the same places.
+_CONNECTING = re.compile(r"<(?:link|i?frame|fencedframe)(?=[\s/>])", re.IGNORECASE)
+_SCRIPT = re.compile(r"<script|\son[a-z]+\s*=|javascript:", re.IGNORECASE)
+# Without a doctype a browser would fall back to the rules of the 1990s. The source’s own then has no effect.
+DOCTYPE = "<!doctype html>\n"
 
 
 class Budget:
@@ -161,3 +173,22 @@ def _lexer(code: str, language: str) -> Lexer | None:
         return None
     lexer: Lexer = found(stripnl=False, ensurenl=False, startinline="<?" not in code)
     return lexer
+
+
+def previewable_source(html: str, number: int) -> str | None:
+    """Return the source of the block with this number, from 1, in a message's sanitised HTML.
+
+    None if there are fewer; only blocks that have a preview are counted.
+    """
+    found = next(islice(_BLOCK.finditer(html), number - 1, None), None)
+    return unescape(_SPAN.sub("", found[1])) if found else None
+
+
+def has_scripts(source: str) -> bool:
+    """Return True if the source may hold a script, which a preview does not run."""
+    return _SCRIPT.search(source) is not None
+
+
+def document(source: str) -> str:
+    """Return the page that shows this source. Only its Content-Security-Policy makes it safe to open."""
+    return DOCTYPE + _CONNECTING.sub("<meta", source)

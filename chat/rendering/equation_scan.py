@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from .equation import EQUATION_COST, Equation, unquoted
 from .fences import Fence
+from .mathml import EQUATION_COST, Equation, unquoted
 from .prices import are_prices, is_prose
 
 MAX_INLINE_CHARS = 1_000

@@ -13,7 +13,7 @@ from pyromark.event import Range
 
 from . import html_tags, links
 from .characters import direction_of, is_bidirectional, neutralise_code, restored
-from .equation import Equation
+from .mathml import Equation
 from .maths import pieces, unescaped, unmasked
 from .open_end import open_inline
 from .sanitise import MAX_HTML_DEPTH

@@ -17,9 +17,8 @@ from .fences import fences, hide_inner
 from .html_tags import apart
 from .maths import MATHS_BUDGET_CHARS, mask
 from .sanitise import clean
-from .stand_ins import for_parser
 from .tables import hide_pipes
-from .writer import HtmlWriter
+from .writer import HtmlWriter, for_parser
 
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 # The events of the empty cells that the parser adds to short rows: a short text can produce half a million.

@@ -1,9 +1,12 @@
-"""Conversion of an equation from TeX to MathML, within limits. The MathML is not yet sanitised."""
+"""An equation in Markdown, as it was typed, and its conversion from TeX to MathML, within limits.
+
+The MathML is not yet sanitised.
+"""
 
 import re
 from functools import cache, lru_cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .characters import neutralise_code
 from .chemistry import without_chemistry
@@ -11,6 +14,10 @@ from .chemistry import without_chemistry
 if TYPE_CHECKING:
     from math_core import LatexToMathML
 
+
+EQUATION_COST = 50  # of each equation, in characters, in addition to its length
+
+_QUOTE_MARKER = re.compile(r"(?<=\n)(?:[ \t]{0,3}>[ \t]?)+")
 MAX_MATHML_DEPTH = 40  # levels of nesting in the MathML, in addition to those of the Markdown around it
 # The converter is recursive: a few thousand levels would overflow its stack. A command without braces, as in
 # “\\sqrt\\sqrt x”, is a level, too.
@@ -90,6 +97,31 @@ _STROKE = re.compile(r'<mrow class="menclose-[a-z]+"></mrow>')
 _LAST_RULE = re.compile(r'<mtr>(?:<mtd class="above(?: after)?"></mtd>)+</mtr></mtable>')
 _LENGTH = re.compile(r'\s(?:voffset|linethickness)="-?([\d.]+)')
 _IN_MTEXT = re.compile(r"</?(?:a|b|i|span|code)\b[^<>]*>")
+
+
+class Equation(NamedTuple):
+    source: str  # with its delimiters, as typed
+    tex: str
+    display: bool
+    closed: bool  # False while it still grows
+    quoted: bool  # its lines begin with the “>” of a block quote
+
+    @property
+    def cost(self) -> int:
+        return len(self.source) + EQUATION_COST
+
+    def html(self) -> str:
+        """Return MathML, or the source as it was typed."""
+        found = mathml(self.tex, display=self.display) if self.closed else None
+        if found is None:
+            source = neutralise_code(unquoted(self.source) if self.quoted else self.source)
+            return f'<span class="tex" dir="ltr">{escape(source, quote=False)}</span>'
+        return f'<span class="equation" tabindex="0">{found}</span>' if self.display else found
+
+
+def unquoted(tex: str) -> str:
+    """Return the lines of an equation in a block quote without its marks."""
+    return _QUOTE_MARKER.sub("", tex)
 
 
 def mathml(tex: str, *, display: bool) -> str | None:

@@ -16,9 +16,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .characters import FIRST_STAND_IN, RESERVED
-from .equation import Equation
 from .equation_scan import equations_in
 from .fences import Fence
+from .mathml import Equation
 
 # Maximum of all equations of a message, in characters: each costs its length and more, see `Equation.cost`.
 MATHS_BUDGET_CHARS = 100_000

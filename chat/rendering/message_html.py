@@ -1,13 +1,99 @@
-"""The HTML of the messages of one page, with a limit on their total highlighting cost."""
+"""The HTML of messages: a limit on the highlighting cost of a page, and a cache limited in bytes."""
 
+import threading
+import zlib
+from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
+from hashlib import blake2b
 
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
-from .html_store import HtmlStore, key_of
 from .markdown import parse
 
+MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
+MIN_COMPRESSED_BYTES = 512  # shorter HTML is not compressed
+ZLIB_LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
+ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
 PAGE_BUDGET = 2 * HIGHLIGHT_BUDGET_CHARS  # highlighting budget of all messages that are rendered for one page
+
+
+class HtmlStore:
+    """A thread-safe cache that evicts the least recently used entry first.
+
+    Concurrent callers with the same key wait for the first one, so that nothing is rendered twice.
+    """
+
+    def __init__(self, max_bytes: int = MAX_STORED_HTML_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._being_made: dict[bytes, Future[str]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> str | None:
+        with self._lock:
+            packed = self._used(key)
+        return None if packed is None else _unpacked(packed)
+
+    def get_or_make(self, key: bytes, make: Callable[[], tuple[str, bool]]) -> str:
+        """Return the HTML for this key. If it is missing, `make` returns (HTML, True if it may be kept)."""
+        if (found := self.get(key)) is not None:
+            return found
+        with self._lock:
+            packed = self._used(key)  # another thread may have stored it since
+            other = self._being_made.get(key)
+            mine: Future[str] = Future()
+            if packed is None and other is None:
+                self._being_made[key] = mine
+        if packed is not None:
+            return _unpacked(packed)
+        return self._made(key, make, mine) if other is None else other.result()
+
+    def _used(self, key: bytes) -> bytes | None:
+        """Return the entry of this key and make it the most recently used. The caller holds the lock."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def _made(self, key: bytes, make: Callable[[], tuple[str, bool]], future: "Future[str]") -> str:
+        try:
+            html, final = make()
+            if final:
+                self._keep(key, _packed(html))
+            future.set_result(html)
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._being_made[key]
+        return html
+
+    def _keep(self, key: bytes, packed: bytes) -> None:
+        with self._lock:
+            if (replaced := self._kept.pop(key, None)) is not None:
+                self.bytes -= len(replaced) + ENTRY_BYTES
+            self._kept[key] = packed
+            self.bytes += len(packed) + ENTRY_BYTES
+            while self.bytes > self.max_bytes:
+                _, oldest = self._kept.popitem(last=False)
+                self.bytes -= len(oldest) + ENTRY_BYTES
+
+
+def key_of(text: str, anchors: str) -> bytes:
+    """Return a digest of everything that the HTML depends on."""
+    return blake2b(f"{anchors}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _packed(html: str) -> bytes:
+    data = html.encode()
+    return b"z" + zlib.compress(data, ZLIB_LEVEL) if len(data) > MIN_COMPRESSED_BYTES else b" " + data
+
+
+def _unpacked(packed: bytes) -> str:
+    data = packed[1:]
+    return (zlib.decompress(data) if packed[:1] == b"z" else data).decode()
 
 
 class MessageHtml(str):

@@ -1,12 +1,20 @@
-"""Pipes of tables: those in code, and those that a row has too many, divide no cell; a head begins with one.
+"""Tables: their source, with stand-ins for pipes that divide no cell, and their events as HTML.
 
-On GitHub, a row with such a pipe loses the words behind its last column.
+Pipes in code, and those that a row has too many, divide no cell; a head begins with one. On GitHub, a row
+with such a pipe loses the words behind its last column.
 """
 
 import re
+from functools import partial
+from html import escape
+from typing import Any, ClassVar
+
+from pyromark.event import Range
 
 from .characters import HEAD, PIPE
 from .definitions import PARSER
+from .inline import Elements
+from .mathml import Equation
 
 _CODE = re.compile(r"(?<![`\\])(?:`(?!`)[^`\n]+`(?!`)|``(?!`)[^\n]+?(?<!`)``(?!`))")
 _OPEN_CODE = re.compile(r"(?<![`\\])`(?!`)[^`\n]*\Z")
@@ -15,6 +23,9 @@ _DELIMITERS = re.compile(r"^[ \t>|:-]*-[ \t|:-]*$", re.MULTILINE)
 # The beginning of a head without a pipe there, which begins no list, heading, fence, footnote or HTML.
 _HEAD = re.compile(r"[ \t>]*(?!(?:[-+*]|\d{1,9}[.)]|#{1,6})[ \t]|```|~~~|\[\^)(?=[^\s>|<])")
 _EDGES = " \t>"  # what stands before the first cell of a row, and behind its last one
+MAX_COLUMNS = 100  # a wider table is shown as its source text
+
+_HEAD_END = "</tr></thead><tbody>"
 
 
 def hide_pipes(source: str, *, growing: bool = False) -> str:
@@ -82,3 +93,47 @@ def _with_columns(row: str, columns: int) -> str:
     loose = [at for at in pipes if at not in inside]
     hidden = {*tight[-excess:], *loose[len(loose) - max(0, excess - len(tight)) :]}
     return "".join(PIPE if at in hidden else character for at, character in enumerate(row))
+
+
+class Tables(Elements):
+    """A writer of tables that are aligned by CSS classes and can be scrolled, also by keyboard."""
+
+    def __init__(self, source: bytes, equations: list[Equation]) -> None:
+        super().__init__(source, equations)
+        self._aligned: tuple[str, ...] = ()  # the alignments of the columns
+        self._column = 0
+
+    def _table(self, aligned: tuple[str, ...], span: Range) -> None:
+        if len(aligned) > MAX_COLUMNS:
+            return self._as_typed(span)
+        self._aligned = aligned
+        return self._open(
+            f'<div class="table" tabindex="0"{self._container}><table>', "</tbody></table></div>"
+        )
+
+    def _as_typed(self, span: Range) -> None:
+        text = escape(self._unmasked(self._source[span["start"] : span["end"]].decode()), quote=False)
+        self._caught = []
+        self._ends.append(partial(self._release, f'<p class="html" dir="auto">{text}</p>'))
+
+    def _head(self, _: None, span: Range) -> None:
+        self._column = 0
+        self._open("<thead><tr>", _HEAD_END)
+
+    def _row(self, _: None, span: Range) -> None:
+        self._column = 0
+        self._open("<tr>", "</tr>")
+
+    def _cell(self, _: None, span: Range) -> None:
+        side = self._aligned[self._column]
+        self._column += 1
+        name = "th" if self._ends[-1] == _HEAD_END else "td"
+        aligned = "" if side == "None" else f' class="{side.lower()}"'
+        self._open(f"<{name}{aligned}{self._auto}>", f"</{name}>")
+
+    TABLES: ClassVar[dict[str, Any]] = {
+        "Table": _table,
+        "TableHead": _head,
+        "TableRow": _row,
+        "TableCell": _cell,
+    }

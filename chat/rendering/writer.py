@@ -12,11 +12,12 @@ from . import html_tags
 from .characters import JOINER, neutralise_code, restored
 from .code_blocks import Budget, code_block, highlighted, is_closed, language_of
 from .definitions import PARSER
-from .equation import Equation
+from .emphasis import amended
 from .inline import Inline
+from .links import hide_marks
+from .mathml import Equation
 from .sanitise import MAX_HTML_DEPTH
-from .stand_ins import for_parser
-from .table_elements import Tables
+from .tables import Tables, shaped
 
 MarkdownEvent = Any  # a name, or a dictionary from one name to its details: see pyromark.event
 
@@ -30,6 +31,10 @@ ELEMENTS = {
 
 _MARKER = re.compile(rb">[ \t]?\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]+\S", re.IGNORECASE)
 _PARAGRAPH = ({"Start": "Paragraph"}, {"End": "Paragraph"})
+
+
+def for_parser(source: str) -> str:
+    return amended(shaped(hide_marks(source)))
 
 
 class HtmlWriter(Inline, Tables):

@@ -29,7 +29,7 @@ from chat.models import (
     RunChunk,
     SharedLink,
 )
-from chat.models.invite import VALID_FOR
+from chat.models.links import VALID_FOR
 from chat.ownership.journal import DAMAGED_SUFFIX
 
 from .batches import Stop, batches_of, delete_all, never

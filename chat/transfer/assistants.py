@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from chat.db.executor import write_lock
 from chat.exceptions import Conflict
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent, content_of, is_emoji
-from chat.library.assistants.documents import link
+from chat.library import assistants
+from chat.library.assistant_documents import link
+from chat.library.assistants import AssistantContent, content_of, is_emoji
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
@@ -92,18 +92,18 @@ def store(user: User, imported: ImportedAssistant) -> bool:
         if is_known(user, imported):
             return False
         try:
-            library.require_room(user)
+            assistants.require_room(user)
         except Conflict:
             return False
         deleted = Assistant.objects.filter(owner=user, pk__in=_keys(user, imported.key))
-        if library.bring_back(user, deleted):
+        if assistants.bring_back(user, deleted):
             return True
         key = _keys(user, imported.key)[0]
         ids = _add_attachments(user, key, imported)
         versions = [_version(each) for each in imported.versions]
         for version, read in zip(versions, imported.versions, strict=True):
             version.image_id = ids.get(read.image.key) if read.image else None
-        made = library.add(user, key, versions)
+        made = assistants.add(user, key, versions)
         for version, read in zip(versions, imported.versions, strict=True):
             link(version, [ids[each.key] for each in read.documents if each.key in ids])
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))

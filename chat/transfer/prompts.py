@@ -11,8 +11,7 @@ from django.db import transaction
 
 from chat.db.executor import write_lock
 from chat.exceptions import BadRequest
-from chat.library.prompts.content import PromptContent, command_of
-from chat.library.prompts.library import MAX_PROMPTS
+from chat.library.prompts import MAX_PROMPTS, PromptContent, command_of
 from chat.limits import MAX_COMMAND_CHARS
 from chat.models import Prompt, User
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chat.conversations.arrangement.changes import MAX_PINNED_CONVERSATIONS
-from chat.conversations.arrangement.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
+from chat.conversations.changes import MAX_PINNED_CONVERSATIONS
+from chat.conversations.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
 from chat.db.batches import batches_by_size
 from chat.db.executor import short_transaction
 from chat.models import (
@@ -25,8 +25,7 @@ from chat.models import (
     User,
 )
 from chat.models.citation import drop_lost_attachments
-from chat.models.conversation import title_from
-from chat.models.tag import fold
+from chat.models.conversation import fold, title_from
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 

@@ -10,19 +10,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.accounts.timezones import timezone_of
-from chat.conversations.turns import deletion
+from chat.conversations.turns import store
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
 from chat.sharing import links
 from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
 
-from .conversations import message_times, outcome, start_page
+from . import model_picker
+from .conversations import runs, start_page, thread
 from .conversations.conversation_list import Listing
-from .conversations.conversation_state import NEXT, context_start
+from .conversations.conversations import NEXT, context_start
 from .conversations.thread import Thread
-from .files import file_types
-from .library import assistant_context
-from .models import model_groups
+from .files import attachment_parts
 from .requests import access, parameter_form
 
 
@@ -50,14 +49,14 @@ class RequestContext(TypedDict, total=False):
     refresh: str
 
 
-class PageContext(ThreadContext, RequestContext, start_page.StartContext, assistant_context.AssistantContext):
+class PageContext(ThreadContext, RequestContext, start_page.StartContext, start_page.AssistantContext):
     """The context of `chat/page.html`: the messages, the sidebar, the message box and the controls."""
 
     listing: Listing
     deleted: Conversation | None
     removed: Message | None
     current_model: str
-    model_groups: list[model_groups.ModelGroup]
+    model_groups: list[model_picker.ModelGroup]
     controls: dict[str, Any]
     form_key: uuid.UUID
     temporary: bool
@@ -107,9 +106,9 @@ def page_context(
     start: start_page.StartContext = {}
     if conversation is None:
         start = start_page.context(request, user, catalog, listing.models)
-        assisted = assistant_context.of_start(user, assistant, catalog)
+        assisted = start_page.of_start(user, assistant, catalog)
     else:
-        assisted = assistant_context.of_conversation(conversation)
+        assisted = start_page.of_conversation(conversation)
     chosen = conversation.parameters if conversation else assistant.parameters if assistant else {}
     return {
         **thread,
@@ -120,7 +119,7 @@ def page_context(
         "deleted": None if conversation else _just_deleted(request, user),
         "removed": _just_removed(request, conversation) if conversation else None,
         "current_model": model.id,
-        "model_groups": model_groups.by_maker(catalog),
+        "model_groups": model_picker.by_maker(catalog),
         "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (
@@ -136,7 +135,7 @@ def page_context(
 def _accepted_files(catalog: Catalog) -> str:
     if not settings.ATTACHMENTS:
         return ""
-    return file_types.accepted(pictures=any(model.vision for model in catalog))
+    return attachment_parts.accepted(pictures=any(model.vision for model in catalog))
 
 
 def first_model(user: User, listing: Listing | None) -> str:
@@ -156,11 +155,11 @@ def _complete_items(
     zone: tzinfo,
 ) -> None:
     """Add to each message's context the keys that depend on the models. `model` would answer next."""
-    message_times.add_times(page.items, zone, timezone.now())
+    thread.add_times(page.items, zone, timezone.now())
     for item in page.items:
         item["model_name"] = catalog.name_of(item["model"])
         item["starts_context"] = not item["is_first"] and str(item["id"]) == start
-        outcome.add_suggestions(item, catalog, model, conversation.parameters if conversation else {}, zone)
+        runs.add_suggestions(item, catalog, model, conversation.parameters if conversation else {}, zone)
 
 
 def _context_start(conversation: Conversation, state: ConversationState, model: LlmModel) -> str | None:
@@ -198,4 +197,4 @@ def _just_removed(request: HttpRequest, conversation: Conversation) -> Message |
         key = uuid.UUID(request.GET.get("removed", ""))
     except ValueError:
         return None
-    return deletion.recoverable(conversation, key)
+    return store.recoverable(conversation, key)

@@ -1,24 +1,81 @@
 """The chat page. Queries run in a database thread; messages and template are rendered in `RENDER_POOL`."""
 
 import uuid
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
 from chat.db.executor import run_in_db
-from chat.exceptions import BadRequest, NotFound, RequestError
-from chat.models import AssistantVersion, Conversation
+from chat.db.fair_executor import RENDER_POOL
+from chat.exceptions import BadRequest, NotFound, RequestError, ServiceOverloaded
+from chat.message_rendering import Text, render_page, render_page_sync
+from chat.models import AssistantVersion, Conversation, Message, User
 from chat.models.conversation import ConversationState
+from chat.rendering.message_html import MessageHtml
 
-from .conversations import conversation_list, thread
-from .conversations.chat_page import ChatPage, require_room
-from .library import assistant_context
-from .page_context import RequestContext, first_model, page_context, thread_context
+from .conversations import conversation_list, start_page, thread
+from .page_context import (
+    PageContext,
+    RequestContext,
+    ThreadContext,
+    first_model,
+    page_context,
+    thread_context,
+)
 from .requests import access
 from .requests.errors import is_part
+
+MAX_WAITING_CHAT_PAGES = 30  # per user; each holds up to 3 MB of text
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPage:
+    """`items` are the messages' contexts, which are also in `context`; rendering adds `html` to them."""
+
+    request: HttpRequest
+    user: User
+    items: list[dict[str, Any]]
+    context: ThreadContext | PageContext
+    template: str
+
+    async def response(self) -> HttpResponse:
+        require_room(self.user.pk)
+        self._add_html(await render_page(self.user.pk, self._texts()))
+        return await RENDER_POOL.run(self.user.pk, self._render)
+
+    def response_sync(self) -> HttpResponse:
+        """Do the same as `response` in a synchronous view, blocking its thread."""
+        require_room(self.user.pk)
+        self._add_html(render_page_sync(self.user.pk, self._texts()))
+        return RENDER_POOL.submit(self.user.pk, self._render).result()
+
+    def _replies(self) -> list[dict[str, Any]]:
+        return [item for item in self.items if item["role"] == Message.Role.ASSISTANT]
+
+    def _texts(self) -> list[Text]:
+        return [Text(item["text"], str(item["id"]), item["final"]) for item in self._replies()]
+
+    def _add_html(self, replies: Iterable[MessageHtml]) -> None:
+        for item, html in zip(self._replies(), replies, strict=True):
+            item["html"] = html
+
+    def _render(self) -> HttpResponse:
+        return render(self.request, self.template, self.context)
+
+
+def require_room(person: Hashable, most: int = MAX_WAITING_CHAT_PAGES) -> None:
+    """Raise ServiceOverloaded if `most` pages of this person wait: each holds its messages in memory."""
+    if RENDER_POOL.waiting(person) >= most:
+        raise ServiceOverloaded(
+            _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
+        )
 
 
 @access.require_methods("GET", "HEAD", page=True)
@@ -67,7 +124,7 @@ async def render_with_text(request: HttpRequest, text: str) -> HttpResponseBase:
 
 
 def _home(request: HttpRequest) -> ChatPage:
-    return _page(request, None, thread.EMPTY, assistant=assistant_context.wanted(request))
+    return _page(request, None, thread.EMPTY, assistant=start_page.wanted(request))
 
 
 def _conversation(request: HttpRequest, key: uuid.UUID) -> ChatPage:
@@ -102,7 +159,7 @@ def _rejected(request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
 
 def _with_typed(request: HttpRequest, current: Conversation | None, typed: str, why: str) -> ChatPage:
     messages = thread.read(current) if current else thread.EMPTY
-    assistant = None if current else assistant_context.typed_for(access.get_user(request), request.POST)
+    assistant = None if current else start_page.typed_for(access.get_user(request), request.POST)
     # No automatic refresh: it would lose the typed message.
     added: RequestContext = {"error": why, "content": typed, "refresh": ""}
     return _page(request, current, messages, added=added, assistant=assistant)
@@ -122,7 +179,7 @@ def _page(
     user = access.get_user(request)
     listing = None if alone else conversation_list.read(user, timezone_of(request), current=current)
     catalog = access.get_models(request)
-    first = assistant_context.first_model(assistant, catalog) or first_model(user, listing)
+    first = start_page.model_of_assistant(assistant, catalog) or first_model(user, listing)
     model = current.model if current else first
     context = thread_context(request, catalog, messages, current, state, model)
     if listing is None:

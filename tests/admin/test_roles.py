@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from chat.models import User
-from chat.models.role import REVIEWERS, Role, role_expression
+from chat.models.user import REVIEWERS, Role, role_expression
 from tests.admin.people import address, as_
 from tests.support.people import PASSWORD
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from chat.catalog import catalog, sync
-from chat.catalog.sync import CatalogDiff, FetchedModels
+from chat.catalog import catalog, watcher
+from chat.catalog.watcher import CatalogDiff, FetchedModels
 from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import Catalog, bundled
 from chat.upstream.errors import from_payload
@@ -38,13 +38,13 @@ def account(settings: Any, fake: Fake) -> None:
 def fetched(fake: Fake) -> FetchedModels:
     async def fetch() -> FetchedModels:
         async with client(fake) as made:
-            return await sync.fetch(made)
+            return await watcher.fetch(made)
 
     return asyncio.run(fetch())
 
 
 def refreshed(fake: Fake) -> CatalogDiff:
-    return sync.store(fetched(fake))
+    return watcher.store(fetched(fake))
 
 
 def now() -> Catalog:

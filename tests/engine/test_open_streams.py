@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.engine.cluster.access_monitor import CHECK_INTERVAL_SECONDS
+from chat.engine.access_monitor import CHECK_INTERVAL_SECONDS
 from chat.wire import sse
 from tests.engine.access_check import ONE_CHECK
 from tests.support.people import CSRF, PASSWORD, SESSIONS

@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from chat.engine.cluster.remote_run import IDLE_SECONDS, RemoteRun, RemoteRuns
+from chat.engine.cluster import IDLE_SECONDS, RemoteRun, RemoteRuns
 from chat.engine.streaming.feed import PlainFeed
 from chat.models import Message, Run
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from chat.conversations.turns import attached
 from chat.exceptions import AttachmentNotFound
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent
+from chat.library import assistants
+from chat.library.assistants import AssistantContent
 from chat.models import Attachment, Conversation, Message, User
 from chat.retention.kinds import prune
 from tests.passages.stored import document
@@ -59,7 +59,7 @@ def send(upload: Attachment) -> Message:
 
 def give(upload: Attachment) -> Any:
     assert upload.owner
-    return library.create(upload.owner, AssistantContent("Referee", documents=[upload.pk]))
+    return assistants.create(upload.owner, AssistantContent("Referee", documents=[upload.pk]))
 
 
 def remove(upload: Attachment) -> None:

@@ -11,7 +11,7 @@ import pytest
 from chat.backup import move_checks
 from chat.backup.sqlite import SqliteDatabase
 from chat.backup.tables import BackupError
-from chat.ownership.process_lock import ProcessLock
+from chat.ownership.journal import ProcessLock
 from tests.move.site import new_database
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.manage import run_manage

@@ -18,8 +18,7 @@ from chat.engine.streaming.html_feed import HtmlFeed
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Citation, Message, Run, RunChunk, Worker
 from chat.ownership import journal, recovery
-from chat.ownership.journal import Entry, Journal
-from chat.ownership.process_lock import ProcessLock
+from chat.ownership.journal import Entry, Journal, ProcessLock
 from chat.ownership.protocol import Heartbeat, Texts
 from tests.support.message_trees import Tree, conversation, run
 

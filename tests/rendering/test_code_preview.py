@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.rendering.code_preview import document, has_scripts, previewable_source
+from chat.rendering.code_blocks import document, has_scripts, previewable_source
 from chat.rendering.markdown import render
 
 PAGE = "<style>p > b { color: red }</style>\n<p title='a&amp;b'>\u201cné\u201d &lt; 漢</p>\n\n<b>x</b>\n"

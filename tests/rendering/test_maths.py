@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from chat.rendering.equation import EQUATION_COST
 from chat.rendering.equation_scan import MAX_DISPLAY_CHARS, MAX_INLINE_CHARS
 from chat.rendering.markdown import render
-from chat.rendering.mathml import MAX_MATHML_CHARS, mathml
+from chat.rendering.mathml import EQUATION_COST, MAX_MATHML_CHARS, mathml
 from chat.rendering.maths import MATHS_BUDGET_CHARS
 
 TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)

@@ -9,9 +9,8 @@ import pytest
 from chat.rendering import message_html
 from chat.rendering.blocks import Blocks
 from chat.rendering.code_blocks import FENCE_COST, HIGHLIGHT_BUDGET_CHARS
-from chat.rendering.html_store import ENTRY_BYTES, HtmlStore, key_of
 from chat.rendering.markdown import render
-from chat.rendering.message_html import PAGE_BUDGET, PageRenderer
+from chat.rendering.message_html import ENTRY_BYTES, PAGE_BUDGET, HtmlStore, PageRenderer, key_of
 
 from .page import Tree, patched
 

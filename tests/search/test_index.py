@@ -14,12 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.catalog.catalog import CurrentCatalog
-from chat.conversations.titles.store import TitleClaim, rename, save_title
+from chat.conversations.titles import TitleClaim, rename, save_title
 from chat.conversations.turns.call_transcript import CallTranscript
 from chat.conversations.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.conversations.turns.store import TurnStore
-from chat.engine.generation.active_run import ActiveRun
-from chat.engine.generation.batch_store import save_batch
+from chat.engine.generation.active_run import ActiveRun, save_batch
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.exceptions import RequestError

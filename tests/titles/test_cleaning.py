@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.conversations.titles.cleaning import MAX_GENERATED_TITLE_CHARS, clean_title
+from chat.conversations.titles import MAX_GENERATED_TITLE_CHARS, clean_title
 
 
 @pytest.mark.parametrize(

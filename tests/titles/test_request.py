@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.conversations.titles.request import may_read, title_model
+from chat.conversations.titles import may_read, title_model
 from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
 from chat.upstream.provider import Provider
 

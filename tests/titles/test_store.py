@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.conversations.titles.store import EXCERPT_CHARS, TitleClaim, claim_title, save_title
+from chat.conversations.titles import EXCERPT_CHARS, TitleClaim, claim_title, save_title
 from chat.engine.outcome import RunOutcome
 from chat.models import Conversation, TitleRequest
 from tests.admin import seed

@@ -16,8 +16,8 @@ from chat.accounts.timezones import UTC
 from chat.files import files, uploads
 from chat.files.decoding import EncodedPicture
 from chat.files.extraction import extract
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent, content_of
+from chat.library import assistants
+from chat.library.assistants import AssistantContent, content_of
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
 from chat.transfer import assistants as transferred
 from chat.transfer.assistants import version_of
@@ -58,7 +58,7 @@ def alice() -> User:
 
 @pytest.fixture
 def pirate(alice: User) -> Assistant:
-    return library.create(alice, PIRATE)
+    return assistants.create(alice, PIRATE)
 
 
 def checked(user: User, value: Any) -> ImportJob:
@@ -72,8 +72,8 @@ def checked(user: User, value: Any) -> ImportJob:
 def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirate: Assistant) -> None:
     talk = Conversation.objects.create(user=alice, title="Boats", model="m", assistant_version=pirate.current)
     talk.messages.create(role="user", text="Where?")
-    library.edit(alice, pirate.pk, AssistantContent("Parrot"))
-    library.edit(alice, pirate.pk, AssistantContent("Crow"))
+    assistants.edit(alice, pirate.pk, AssistantContent("Parrot"))
+    assistants.edit(alice, pirate.pk, AssistantContent("Crow"))
     archive = archived(alice)
     file = zipfile.ZipFile(io.BytesIO(archive))
     exported = json.loads(file.read(f"assistants/{pirate.pk}.json"))
@@ -92,7 +92,7 @@ def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirat
     ]
     assert (theirs.current.name, theirs.created) == ("Crow", pirate.created)
     assert Conversation.objects.get(user=bob).assistant_version.assistant == theirs
-    library.delete(bob, theirs.pk)
+    assistants.delete(bob, theirs.pk)
     assert imported(bob, exported).state == "done"
     assert list(Assistant.objects.owned_by(bob)) == [theirs]
 
@@ -134,10 +134,10 @@ def test_a_wrong_assistant_in_a_file_is_left_out(alice: User, wrong: dict) -> No
 
 
 def test_a_file_names_no_older_version_of_anothers(alice: User, bob: User, staff: User) -> None:
-    mine = library.create(staff, PIRATE)
-    library.edit(staff, mine.pk, AssistantContent("Parrot"))
+    mine = assistants.create(staff, PIRATE)
+    assistants.edit(staff, mine.pk, AssistantContent("Parrot"))
     assert version_of(alice, (str(mine.pk), 2)) is None
-    library.publish(staff, mine.pk, everybody=True, groups=[])
+    assistants.publish(staff, mine.pk, everybody=True, groups=[])
     assert version_of(alice, (str(mine.pk), 1)) is None
     assert version_of(alice, (str(mine.pk), 2)) == Assistant.objects.get(pk=mine.pk).current
     assert version_of(staff, (str(mine.pk), 1)).name == "Pirate"
@@ -154,10 +154,10 @@ def read(owner: User, content: bytes, name: str, folder: Path) -> Attachment:
 def test_an_export_is_imported_with_the_documents(alice: User, bob: User, tmp_path: Path) -> None:
     rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
     more = read(alice, b"Go has stones.", "go.txt", tmp_path)
-    mine = library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
+    mine = assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     talk = Conversation.objects.create(user=alice, title="Games", model="m", assistant_version=mine.current)
     talk.messages.create(role="user", text="Who?")
-    library.edit(alice, mine.pk, AssistantContent("Referee", documents=[more.pk, rules.pk]))
+    assistants.edit(alice, mine.pk, AssistantContent("Referee", documents=[more.pk, rules.pk]))
     archive = archived(alice)
     file = zipfile.ZipFile(io.BytesIO(archive))
     exported = json.loads(file.read(f"assistants/{mine.pk}.json"))
@@ -187,7 +187,7 @@ def test_files_that_are_not_there_are_counted(bob: User) -> None:
 
 def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: Path) -> None:
     rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
-    library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
+    assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
@@ -202,7 +202,7 @@ def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: 
 
 def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
     face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
-    mine = library.create(alice, AssistantContent("Cook", image=face.pk))
+    mine = assistants.create(alice, AssistantContent("Cook", image=face.pk))
     archive = archived(alice)
     exported = json.loads(zipfile.ZipFile(io.BytesIO(archive)).read(f"assistants/{mine.pk}.json"))
     jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
@@ -213,7 +213,7 @@ def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
 
 def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> None:
     face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
-    library.create(alice, AssistantContent("Cook", image=face.pk))
+    assistants.create(alice, AssistantContent("Cook", image=face.pk))
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
@@ -228,7 +228,7 @@ def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> Non
 
 @pytest.mark.django_db(transaction=True)
 def test_the_html_export_names_the_assistant(alice: User) -> None:
-    mine = library.create(alice, AssistantContent("<b>Cook</b>", instructions="Secret."))
+    mine = assistants.create(alice, AssistantContent("<b>Cook</b>", instructions="Secret."))
     talk = Conversation.objects.create(user=alice, title="Soup", model="m", assistant_version=mine.current)
     talk.active_leaf = talk.messages.create(role="user", text="What today?")
     talk.save()

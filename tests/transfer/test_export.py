@@ -13,8 +13,8 @@ import pytest
 from django.utils import timezone
 
 from chat.accounts.timezones import UTC
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent
+from chat.library import assistants
+from chat.library.assistants import AssistantContent
 from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, Tag, User
 from chat.transfer import document
 from chat.transfer.archive import archive_pieces
@@ -94,7 +94,7 @@ def test_markdown_has_the_branch_that_is_shown(tree: Tree) -> None:
 
 
 def test_markdown_has_the_title_and_the_assistant_as_text(tree: Tree) -> None:
-    assistant = library.create(tree.conversation.user, AssistantContent("<img src=x> [a](b)"))
+    assistant = assistants.create(tree.conversation.user, AssistantContent("<img src=x> [a](b)"))
     tree.conversation.title = "<script>*x*</script>"
     tree.conversation.assistant_version = assistant.current
     found = as_markdown(tree.conversation)

@@ -8,7 +8,7 @@ from django.test import Client
 
 from chat.models import User
 from chat.views import pages
-from chat.views.conversations import chat_page, thread
+from chat.views.conversations import thread
 from tests.support.message_trees import Tree, conversation
 from tests.support.server import Server
 from tests.views.heavy_page import AT_ONCE, seconds_meanwhile
@@ -55,14 +55,14 @@ def test_too_many_concurrent_pages_of_one_user_are_refused(server: Server) -> No
 
     statuses = asyncio.run(load_pages())
     assert set(statuses) <= {200, 429}
-    assert statuses.count(200) >= chat_page.MAX_WAITING_CHAT_PAGES
+    assert statuses.count(200) >= pages.MAX_WAITING_CHAT_PAGES
     assert server.person("bob").get("/").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_refused_page_says_when_to_come_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.force_login(User.objects.create_user("alice"))
-    monkeypatch.setattr(chat_page.RENDER_POOL, "waiting", lambda person: chat_page.MAX_WAITING_CHAT_PAGES)
+    monkeypatch.setattr(pages.RENDER_POOL, "waiting", lambda person: pages.MAX_WAITING_CHAT_PAGES)
     response = client.get("/")
     assert response.status_code == 429
     assert response["Retry-After"] == "5"
@@ -76,6 +76,6 @@ def test_a_refused_page_is_not_loaded(client: Client, monkeypatch: pytest.Monkey
     client.force_login(tree.conversation.user)
     loaded: list[object] = []
     monkeypatch.setattr(pages.thread, "read", lambda *args, **options: loaded.append(args))
-    monkeypatch.setattr(chat_page.RENDER_POOL, "waiting", lambda person: chat_page.MAX_WAITING_CHAT_PAGES)
+    monkeypatch.setattr(pages.RENDER_POOL, "waiting", lambda person: pages.MAX_WAITING_CHAT_PAGES)
     assert client.get(f"/c/{tree.conversation.pk}/").status_code == 429
     assert not loaded

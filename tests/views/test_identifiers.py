@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from chat.models import User
-from chat.models.skeleton import digests
+from chat.models.identifier import digests
 from tests.support.concurrency import at_once
 from tests.support.invites import issue_invite
 from tests.support.people import PASSWORD

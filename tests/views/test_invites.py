@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Invite, User
-from chat.models.invite import VALID_FOR
+from chat.models.links import VALID_FOR
 from tests.support.concurrency import at_once
 from tests.support.invites import issue_invite
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
 
 from chat.accounts.sessions import SessionStore
-from chat.conversations.arrangement import tags
+from chat.conversations import tags
 from chat.models import Conversation, User
 from chat.views.conversations import conversation_list, conversation_pages
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from chat.views.conversations.message_times import add_times
+from chat.views.conversations.thread import add_times
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -12,8 +12,8 @@ from chat.models import User
 from chat.upstream import catalog
 from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
-from chat.views.models import model_groups, model_picker
-from chat.views.models.model_purposes import PURPOSES, purpose
+from chat.views import model_picker
+from chat.views.model_picker import PURPOSES, purpose
 from tests.support.db_threads import close_connections
 from tests.support.server import Person, Server
 
@@ -59,7 +59,7 @@ def test_a_price_of_zero_is_free_and_an_unknown_one_is_not() -> None:
 def test_models_are_grouped_by_maker_in_the_sites_order() -> None:
     groups = {
         group.name: [model.name for model in group.models]
-        for group in model_groups.by_maker(catalog.bundled())
+        for group in model_picker.by_maker(catalog.bundled())
     }
     assert list(groups)[:4] == ["Z.ai", "Google", "Meta", "OpenAI"]
     assert groups["OpenAI"] == ["GPT OSS 120B", "GPT OSS 20B"]
@@ -81,7 +81,7 @@ def test_models_are_grouped_by_maker_in_the_sites_order() -> None:
 )
 def test_every_model_has_a_maker(settings: Any, model: LlmModel, maker: str) -> None:
     settings.OPENAI_BASE_URL = "https://llm.example.org/v1"
-    assert model_groups.maker(model) == maker
+    assert model_picker.maker(model) == maker
 
 
 def test_each_bundled_model_has_a_purpose_of_its_own() -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from chat.models import User
-from chat.models.setup import SetupLink
+from chat.models.links import SetupLink
 from chat.views.accounts.accounts import setup_url
 from tests.support.concurrency import at_once
 

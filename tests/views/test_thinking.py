@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.upstream.catalog import LlmModel, bundled
-from chat.views.conversations.outcome import retry_offers
+from chat.views.conversations.runs import retry_offers
 from tests.support.people import CSRF
 from tests.support.server import Person, Stream
 from tests.support.waiting import until

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Feedback, Message, RunChunk
-from chat.models.run_chunk import REASONING, TEXT
+from chat.models.run import REASONING, TEXT
 from chat.views.conversations import thread
 from tests.support.message_trees import Tree, conversation, run
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.files.passages.best_passages import Ranked, RankingRequest
-from chat.library.assistants import library
-from chat.library.assistants.content import model_of
+from chat.library import assistants
+from chat.library.assistants import model_of
 from chat.limits import MAX_REPLY_CHARS
 from chat.models import AssistantVersion, Attachment, Conversation, Message, Preferences, Run, User
 from chat.models.conversation import ConversationQuerySet, title_from
@@ -160,7 +160,7 @@ class Planner:
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:
         if question.conversation is None:
-            version = library.find(user, question.assistant).current if question.assistant else None
+            version = assistants.find(user, question.assistant).current if question.assistant else None
             model = question.model or self._first_model(user, version).id
             state = (
                 Conversation.TitleState.FINAL if question.temporary else Conversation.TitleState.FIRST_LINE

@@ -1,17 +1,25 @@
-"""The prompt of a run: the branch up to the question, or up to a reply that is to be continued."""
+"""The prompt of a run: the branch up to the question, or up to a reply that is to be continued.
+
+A request also has labels for providers: pseudonyms that only this site can resolve.
+"""
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 
 from chat.exceptions import PayloadTooLarge
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.files.passages.selection import Selection, expected_tokens, select
-from chat.library.assistants.variables import fill
-from chat.models import Attachment, Conversation, Message, Preferences
+from chat.library.assistants import fill
+from chat.models import Attachment, Conversation, Message, Preferences, Run
+from chat.telemetry import tracing
+from chat.telemetry.request_id import request_id
 from chat.upstream import parameters, token_budget
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
@@ -22,6 +30,8 @@ from chat.upstream.pictures import admit
 from . import branch
 from .branch import BranchMessage
 
+SITE_HOST = urlsplit(settings.SITE_URL).hostname or ""
+PSEUDONYM_HEX_DIGITS = 32
 Parameters = Mapping[str, Value]
 NO_PARAMETERS: Parameters = {}
 NO_DOCUMENTS = Selection()
@@ -36,6 +46,33 @@ CONTINUE_INSTRUCTION = (
     " word, a list, a table or a code block. Do not repeat anything, do not open a code block again that is"
     " still open, and say nothing about having been cut off."
 )
+
+
+def with_metadata(request: ChatRequest, run: Run) -> ChatRequest:
+    """Return `request` with labels for a gateway's log and with a session affinity.
+
+    The affinity routes a conversation to the machine that served it before. It is a pseudonym, too, because
+    it goes to the model's servers, which have no use for the id. The gateway's log gets the conversation's id
+    itself, so that an administrator finds the transcript of an entry, and the id of the HTTP request.
+    """
+    conversation = str(run.conversation_id)
+    known = with_labels(request, run.user_id, conversation=conversation, request=request_id.get())
+    return replace(known, session_affinity=pseudonym("conversation", conversation))
+
+
+def with_labels(request: ChatRequest, person: int, /, **more: str) -> ChatRequest:
+    """Return `request` with labels for a gateway's log: the user's pseudonym, the site, and `more`.
+
+    It also gets the context of the HTTP request's span, if traces are on.
+    """
+    labels = {"person": pseudonym("person", str(person)), **more, "site": SITE_HOST}
+    metadata = {name: value for name, value in labels.items() if value}
+    return replace(request, metadata=metadata, trace=tracing.context.get())
+
+
+def pseudonym(kind: str, name: str) -> str:
+    """Return a keyed hash of `name`, stable as long as SECRET_KEY is, and not resolvable without it."""
+    return salted_hmac(f"chat.{kind}", name, algorithm="sha256").hexdigest()[:PSEUDONYM_HEX_DIGITS]
 
 
 def system_prompt(conversation: Conversation) -> str:

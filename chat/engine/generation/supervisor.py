@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from chat.conversations.turns.request_metadata import with_metadata
+from chat.conversations.turns.prompt import with_metadata
 from chat.db.background import spawn
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, fallback_sentence, outcome_of_error
 from chat.engine.streaming.run_state import RunState
@@ -21,8 +21,7 @@ from chat.upstream.routing.router import Router
 from chat.upstream.routing.wait_queue import WaitQueue
 from chat.wire.text import OverlapFilter
 
-from .active_run import ActiveRun
-from .batch_store import WriteResult
+from .active_run import ActiveRun, WriteResult
 from .writer import Writer
 
 if TYPE_CHECKING:

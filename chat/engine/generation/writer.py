@@ -15,8 +15,7 @@ from chat.engine.outcome import RunOutcome
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.protocol import Backlog, Batch
 
-from .active_run import ActiveRun
-from .batch_store import WriteResult, save_batch
+from .active_run import ActiveRun, WriteResult, save_batch
 
 FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
 WRITE_RETRY_SECONDS = 0.4

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.catalog import catalog, sync
+from chat.catalog import catalog, watcher
 from chat.catalog.config import account
 from chat.models import SiteModel
 from chat.upstream.client import Client
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         except UpstreamError as error:
             why = f" ({error.detail})" if error.detail else ""
             raise CommandError(f"{error.message}{why} The models stay as they are.") from error
-        changes = sync.store(found)
+        changes = watcher.store(found)
         names = {row.pk: row.display_name or _called(row) for row in SiteModel.objects.all()}
         self._list("new", changes.added, names)
         self._list("back", changes.relisted, names)
@@ -42,10 +42,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{word}: {names[key]}")
 
 
-async def _fetch() -> sync.FetchedModels:
+async def _fetch() -> watcher.FetchedModels:
     client = Client(account(), None)
     try:
-        return await sync.fetch(client)
+        return await watcher.fetch(client)
     finally:
         await client.aclose()
 
@@ -55,7 +55,7 @@ def _called(row: SiteModel) -> str:
     return model.name if model else row.pk
 
 
-def _total(found: sync.FetchedModels) -> str:
+def _total(found: watcher.FetchedModels) -> str:
     if found.finetunes is None:
         return f"Cloudflare lists {len(found.models)} text models; its list of finetunes could not be had."
     return f"Cloudflare lists {len(found.models)} text models and {len(found.finetunes)} finetunes."

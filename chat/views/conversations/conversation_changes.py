@@ -1,4 +1,7 @@
-"""Changes to several conversations at once, from a form in a list or as JSON from a page's script."""
+"""Changes to several conversations at once, from a form in a list or as JSON from a page's script.
+
+Also the tags of one conversation: a page, and for scripts the inside of a dialog.
+"""
 
 import uuid
 from collections.abc import Collection
@@ -6,27 +9,23 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from chat.conversations.arrangement import undo
-from chat.conversations.arrangement.changes import (
-    ACTIONS,
-    MAX_CHANGED_CONVERSATIONS,
-    TAGGING,
-    Changed,
-    change,
-)
+from chat.conversations import changes
+from chat.conversations.changes import ACTIONS, MAX_CHANGED_CONVERSATIONS, TAGGING, Changed, change
+from chat.conversations.tags import MAX_TAGS_PER_CONVERSATION, tag_names, tags_of
 from chat.db.executor import run_in_db
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.limits import MAX_TAG_CHARS
 
 from ..requests import access, request_fields
-from ..requests.errors import is_form
+from ..requests.errors import is_form, is_part
 from ..requests.responses import HttpResponseSeeOther, to_conversation
 
 ROUTE_OF_PAGE = {
@@ -86,7 +85,7 @@ def _to_list(request: HttpRequest, page: str, action: str, number: int, token: s
     response.set_cookie(
         UNDO,
         token,
-        max_age=undo.TOKEN_SECONDS,
+        max_age=changes.TOKEN_SECONDS,
         path=reverse("chat:list"),
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -148,10 +147,10 @@ def _change(request: HttpRequest) -> tuple[Changed, dict[str, Any], str]:
         _one_of(sent, "page", ROUTE_OF_PAGE)
     if action == UNDO:
         token = request_fields.parse_text(sent, UNDO, MAX_UNDO_TOKEN_CHARS, required=True) or ""
-        return undo.undo(user, token), sent, ""
+        return changes.undo(user, token), sent, ""
     tag = _tag(sent) if action in TAGGING else ""
     changed = change(user, action, chosen_conversations(request, sent), tag)
-    return changed, sent, undo.token(user, action, changed, tag)
+    return changed, sent, changes.token(user, action, changed, tag)
 
 
 def _one_of(sent: dict[str, Any], name: str, allowed: Collection[str]) -> str:
@@ -179,3 +178,20 @@ def _tag(sent: dict[str, Any]) -> str:
     """Return the name of the tag, with its white space collapsed to one line."""
     name = request_fields.parse_text(sent, "tag", MAX_TAG_CHARS, required=True) or ""
     return " ".join(name.split())
+
+
+@access.require_methods("GET", "HEAD")
+def tags(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse:
+    """Show the tags of a conversation, with a form for another one and the person's other tags."""
+    own_conversation = access.get_conversation_or_404(request, conversation)
+    has = tags_of([own_conversation.pk]).get(own_conversation.pk, [])
+    context = {
+        "conversation": own_conversation,
+        "has": has,
+        "others": [name for name in tag_names(access.get_user(request)) if name not in has],
+        "longest_tag": MAX_TAG_CHARS,
+        "most": MAX_TAGS_PER_CONVERSATION,
+        "full": len(has) >= MAX_TAGS_PER_CONVERSATION,
+    }
+    template = "chat/_tags.html" if is_part(request) else "chat/tags.html"
+    return render(request, template, context)

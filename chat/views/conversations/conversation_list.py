@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from chat.conversations.arrangement.changes import MAX_PINNED_CONVERSATIONS
-from chat.conversations.arrangement.tags import tag_names
+from chat.conversations.changes import MAX_PINNED_CONVERSATIONS
+from chat.conversations.tags import tag_names
 from chat.models import Conversation, Run, User
 
 MAX_LISTED_CONVERSATIONS = 200  # conversations in one response

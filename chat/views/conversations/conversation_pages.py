@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from chat.accounts.timezones import timezone_of
-from chat.conversations.arrangement.tags import having, tags_of
+from chat.conversations.tags import having, tags_of
 from chat.db.executor import run_in_db
 from chat.limits import MAX_TAG_CHARS
 from chat.models import Conversation, User

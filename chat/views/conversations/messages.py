@@ -1,4 +1,4 @@
-"""Views of messages: those that start a run, the selection of a version, and the source text.
+"""Views of messages: those that start a run, and the actions on a message and its branch.
 
 A view that starts a run stores the turn, launches the run, and responds with its event stream.
 """
@@ -8,26 +8,34 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
+from chat.catalog import config
+from chat.conversations.turns import store
 from chat.conversations.turns.commands import Command
+from chat.conversations.turns.fork import fork as fork_branch
 from chat.conversations.turns.store import StoredTurn, select_version
-from chat.db.executor import run_in_db
+from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
-from chat.exceptions import ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
+from chat.exceptions import Conflict, ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
 from chat.files.passages.best_passages import Ranked, RankingRequest
-from chat.models import User
+from chat.models import Feedback, Message, User
+from chat.sharing import links
+from chat.upstream.gateway_log import GatewayLogRef
 
 from .. import pages
 from ..accounts import login
 from ..requests import access, form_files, request_parsers
-from ..requests.errors import is_form, wants_json
-from ..requests.responses import event_stream, to_conversation, to_message
+from ..requests.errors import is_form, is_part, wants_json
+from ..requests.responses import HttpResponseSeeOther, event_stream, to_conversation, to_message
 
 # For one send, because other turns of the conversation may change what has to be ranked.
 MAX_RANKINGS = 4
@@ -127,3 +135,93 @@ def _store(
     if earlier := engine.turn_store.find(user, command):
         return user, earlier
     raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)
+
+
+@access.require_methods("GET", "HEAD")
+def actions(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
+    """Show the rarer actions on a message: a page, and for scripts the inside of a menu."""
+    own_message = access.get_message_or_404(request, message)
+    context = {
+        "message": own_message,
+        "following": len(Message.objects.below(message, deleted=None)) - 1,
+        "sharing": links.is_on() and not own_message.conversation.temporary,
+    }
+    template = "chat/_message_menu.html" if is_part(request) else "chat/message_actions.html"
+    return render(request, template, context)
+
+
+@access.require_methods("POST")
+def fork(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Copy the branch up to this message into a new conversation."""
+    own_message = access.get_message_or_404(request, message)
+    request_parsers.no_fields(request)
+    user = access.get_user(request)
+    fork = fork_branch(user, own_message.conversation, own_message.pk)
+    if is_form(request):
+        return to_conversation(fork.pk)
+    return JsonResponse({"conversation": str(fork.pk), "message": str(fork.active_leaf_id)}, status=201)
+
+
+@access.require_methods("POST")
+async def delete(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Delete a message and all below it, and stop the reply that is being written there."""
+    deleted = await run_in_db(_delete, request, message)
+    for run in deleted.runs:
+        (await get_engine()).stop(run)
+    if is_form(request):
+        address = reverse("chat:conversation", args=[deleted.conversation])
+        return HttpResponseSeeOther(f"{address}?removed={message}")
+    leaf = str(deleted.leaf) if deleted.leaf else None
+    return JsonResponse(
+        {"conversation": str(deleted.conversation), "message": str(message), "leaf": leaf, "deleted": True}
+    )
+
+
+def _delete(request: HttpRequest, message: uuid.UUID) -> store.DeletedBranch:
+    user: User = access.get_user(request)
+    request_parsers.no_fields(request)
+    return store.delete_branch(user, message)
+
+
+@access.require_methods("POST")
+def undelete(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Undo a deletion; a message that is not deleted stays as it is."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    conversation = store.restore_branch(user, message)
+    if is_form(request):
+        return to_conversation(conversation.pk, message)
+    return JsonResponse({"conversation": str(conversation.pk), "message": str(message), "deleted": False})
+
+
+@access.require_methods("POST")
+async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Store a thumb up or down with an optional reason, or remove it; pass it on to the AI Gateway."""
+    own_message, up, reason, log_refs = await run_in_db(_rate, request, message)
+    (await get_engine()).gateway_feedback.send(log_refs, up)
+    if is_form(request):
+        return to_conversation(own_message.conversation_id, message)
+    thumb = "none" if up is None else "up" if up else "down"
+    return JsonResponse({"message": str(message), "thumb": thumb, "reason": reason})
+
+
+def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str, list[GatewayLogRef]]:
+    """Store the rating. Return (message, thumb, reason, entries in the gateway's log)."""
+    user, message = access.get_user(request), access.get_message_or_404(request, key)
+    up, reason = request_parsers.feedback(request)
+    if message.role != Message.Role.ASSISTANT:
+        raise Conflict(_("Only a reply can be rated."))
+    with write_lock(), transaction.atomic():
+        if up is None:
+            Feedback.objects.filter(message=message).delete()
+        else:
+            rating = {"user": user, "up": up, "reason": reason, "updated": timezone.now()}
+            rating["conversation"] = message.conversation_id
+            Feedback.objects.update_or_create(message=message, defaults=rating)
+    return message, up, "" if up is None else reason, _log_refs(message) if config.gateway_name() else []
+
+
+def _log_refs(message: Message) -> list[GatewayLogRef]:
+    """Return the gateway log entries of the reply's runs."""
+    logged = message.runs.exclude(gateway_log="").order_by("created")
+    return [GatewayLogRef(*row) for row in logged.values_list("gateway", "gateway_log")]

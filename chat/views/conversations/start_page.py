@@ -1,23 +1,30 @@
-"""The content of the empty page: recent models, and an administrator's checklist of first steps."""
+"""What a page begins with: its assistant, recent models, and an administrator's list of first steps."""
 
+import json
+import uuid
 from typing import TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from chat.models import User
+from chat.exceptions import NotFound
+from chat.library import assistants
+from chat.library.assistants import model_of
+from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
 
-from ..requests import access
+from ..requests import access, request_fields
 from ..requests.responses import HttpResponseSeeOther
 
 RECENT_MODELS_ON_START_PAGE = 4
 # Holds the id of the administrator who dismissed the checklist in this browser.
 CHECKLIST_COOKIE = "checklist"
 COOKIE_SECONDS = 365 * 24 * 60 * 60
+MAX_OFFERED_ASSISTANTS = 6  # on the empty page
 
 
 class StartContext(TypedDict, total=False):
@@ -55,3 +62,55 @@ def dismiss_checklist(request: HttpRequest) -> HttpResponseBase:
         samesite="Lax",
     )
     return response
+
+
+class AssistantContext(TypedDict, total=False):
+    """The part of the page's context that is about assistants."""
+
+    assistant: AssistantVersion | None  # answers in this conversation
+    unset: str  # JSON of a request that resets the assistant's parameters
+    is_model_missing: bool  # the assistant has a model that the user may not use
+    documents: list[Attachment]  # of the assistant with which a conversation begins
+    assistants: list[Assistant]  # offered for a new conversation
+    more_assistants: bool
+
+
+def wanted(request: HttpRequest) -> AssistantVersion | None:
+    """Return the version that `?assistant=` begins with. Raises BadRequest and NotFound."""
+    key = request_fields.parse_uuid(request.GET, "assistant")
+    return assistants.find(access.get_user(request), key).current if key else None
+
+
+def typed_for(user: User, sent: QueryDict) -> AssistantVersion | None:
+    """Return the version that a refused form would have begun with; None if it has or there is none."""
+    try:
+        return assistants.find(user, uuid.UUID(sent.get("assistant", ""))).current
+    except (ValueError, NotFound):
+        return None
+
+
+def model_of_assistant(version: AssistantVersion | None, offered: Catalog) -> str:
+    """Return the model with which the assistant begins, "" if it has none that is offered."""
+    found = model_of(version, offered) if version else None
+    return found.id if found else ""
+
+
+def of_conversation(conversation: Conversation) -> AssistantContext:
+    return {"assistant": conversation.assistant_version}
+
+
+def of_start(user: User, version: AssistantVersion | None, offered: Catalog) -> AssistantContext:
+    """Return the context of the empty page: of the chosen version, otherwise of what is offered."""
+    if version is None:
+        found = list(assistants.usable(user).defer("current__instructions")[: MAX_OFFERED_ASSISTANTS + 1])
+        return {
+            "assistants": found[:MAX_OFFERED_ASSISTANTS],
+            "more_assistants": len(found) > MAX_OFFERED_ASSISTANTS,
+        }
+    return {
+        "assistant": version,
+        "unset": json.dumps(dict.fromkeys(version.parameters)),
+        # Not its name, which would tell that a hidden model exists.
+        "is_model_missing": bool(version.model and not model_of(version, offered)),
+        "documents": Attachment.objects.of_version(version.pk),
+    }

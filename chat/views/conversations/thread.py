@@ -1,8 +1,13 @@
-"""The messages of a conversation's page, as template contexts."""
+"""The messages of a conversation's page, as template contexts, with times in their reader's time zone."""
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext, pgettext
 
 from chat.conversations.turns.planner import can_continue
 from chat.models import Attachment, Citation, Conversation, Message, Run
@@ -10,7 +15,7 @@ from chat.models.citation import by_source
 from chat.models.message import MAX_BRANCH_DEPTH, BranchNode
 from chat.wire.position import Position
 
-from . import outcome
+from . import runs
 
 MESSAGES_PER_PAGE = 50
 PAGE_LENGTH = 1_000_000  # code points of text on a page, unless a question and its reply alone have more
@@ -19,6 +24,28 @@ LINE_LENGTH = 50  # characters that each line counts as in addition, because sho
 # Below the message that a page is opened at; with more, the newest are left out.
 MAX_MESSAGES_BELOW = 200
 MESSAGES_BELOW_TARGET = 10  # then shown below it
+
+
+def add_times(items: Iterable[dict[str, Any]], zone: tzinfo, now: datetime) -> None:
+    """Add to each message's context `at`, its local time, and `day`, the name of the day that it begins.
+
+    The first message names its day too, unless that is today. `at` is naive, so templates do not convert it.
+    """
+    today = last_day = now.astimezone(zone).date()
+    for item in items:
+        item["at"] = item["created"].astimezone(zone).replace(tzinfo=None)
+        day = item["at"].date()
+        item["day"] = _name_of_day(day, today) if day != last_day else ""
+        last_day = day
+
+
+def _name_of_day(day: date, today: date) -> str:
+    if day == today:
+        return gettext("Today")
+    if day == today - timedelta(days=1):
+        return gettext("Yesterday")
+    # Translators: the format of a date such as 12 November 2026, for Django's template filter "date".
+    return date_format(day, pgettext("date format", "j F Y"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +158,7 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
 
 
 def _run(run: Run, position: Position) -> dict[str, Any]:
-    return outcome.outcome_context(run) | {
+    return runs.outcome_context(run) | {
         "id": run.pk,
         "live": run.is_live,
         "position": str(position),

@@ -1,19 +1,35 @@
-"""Parts that the chat page loads when a file is first added: templates, sentences and a dialog."""
+"""Parts that the chat page loads when a file is first added, and the files that a page lets people choose.
+
+What is uploaded is judged by its content alone.
+"""
 
 import json
 import uuid
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from chat.conversations.turns.prompt import DOCUMENTS_DIVISOR
+from chat.files.document_types import KNOWN_DOCUMENT_TYPES
 from chat.files.passages.selection import parts_tokens
 from chat.models import Attachment
 from chat.upstream.catalog import LlmModel
 
 from ..requests import access
 
+PICTURES = ("image/jpeg", "image/png", "image/webp", "image/gif")
+ANY_TEXT = "text/*"  # such as source code, whose extensions are without number
 ANY_ID = uuid.UUID(int=0)  # of the templates' attachments, which scripts replace
+
+
+def accepted(*, pictures: bool) -> str:
+    """Return the `accept` attribute of a file input: only an account reads types that are converted."""
+    readable = (
+        each for each in KNOWN_DOCUMENT_TYPES if settings.CLOUDFLARE_ACCOUNT_ID or not each.is_converted
+    )
+    extensions = (f".{extension}" for each in readable for extension in each.extensions)
+    return ",".join([*(PICTURES if pictures else ()), ANY_TEXT, *extensions])
 
 
 @access.require_methods("GET", "HEAD", part=True)

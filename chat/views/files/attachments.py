@@ -26,7 +26,7 @@ from chat.files.extraction import Extracted, NeedsConversion, convert
 from chat.files.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.files.reading import READERS
 from chat.files.receiving import FILE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file, form_errors
-from chat.library.assistants import documents
+from chat.library import assistant_documents
 from chat.limits import MAX_ALT_CHARS
 from chat.models import Attachment, User
 
@@ -63,7 +63,7 @@ async def store(
     file, name = received.file, received.name
     found = await _read(user, received)
     if documents_only and isinstance(found, EncodedPicture):
-        raise documents.picture_refused(name)
+        raise assistant_documents.picture_refused(name)
     # Shielded: what is stored gets its row.
     if isinstance(found, EncodedPicture):
         storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found, key)
@@ -187,7 +187,7 @@ def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
         return _get(request, attachment)
     except NotFound:
         user = access.get_user(request)
-        if shared := documents.readable(user).filter(pk=attachment).first():
+        if shared := assistant_documents.readable(user).filter(pk=attachment).first():
             return shared
         if not (user.is_staff and user.has_perm("chat.view_conversation")):
             raise

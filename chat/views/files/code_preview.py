@@ -14,9 +14,9 @@ from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import BadRequest, NotFound
 from chat.message_rendering import Text, render_page
 from chat.models import Message, User
-from chat.rendering.code_preview import document, has_scripts, previewable_source
+from chat.rendering.code_blocks import document, has_scripts, previewable_source
 
-from ..conversations.chat_page import require_room
+from ..pages import require_room
 from ..requests import access
 from ..requests.errors import is_part
 

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from chat.db.executor import run_in_db
 from chat.exceptions import RequestError
-from chat.library.assistants import documents, library
-from chat.library.assistants.content import AssistantContent, content_of
+from chat.library import assistant_documents, assistants
+from chat.library.assistants import AssistantContent, content_of
 from chat.library.publication import may_publish, require_permission
 from chat.limits import (
     MAX_ASSISTANT_DOCUMENTS,
@@ -27,13 +27,13 @@ from chat.limits import (
 )
 from chat.models import Assistant, User
 
-from ..files import file_types
-from ..models import model_groups
+from .. import model_picker
+from ..files import attachment_parts
 from ..requests import access, form_files, parameter_form, request_fields, request_parsers
 from ..requests.errors import wants_json
 from ..requests.responses import HttpResponseSeeOther
 from ..settings.settings_shell import render_section
-from . import assistant_fields
+from . import fields
 
 ASSISTANT_LIMITS = {
     "longest_name": MAX_ASSISTANT_NAME_CHARS,
@@ -46,7 +46,7 @@ ASSISTANT_LIMITS = {
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
-async def assistants(request: HttpRequest) -> HttpResponse:
+async def listing(request: HttpRequest) -> HttpResponse:
     """List one's own assistants and those published to one; a POST creates one."""
     if request.method == "POST":
         return await _save_with_files(request, None)
@@ -55,7 +55,7 @@ async def assistants(request: HttpRequest) -> HttpResponse:
 
 def _list(request: HttpRequest) -> HttpResponse:
     user = access.get_user(request)
-    found = list(library.usable(user).prefetch_related("groups"))
+    found = list(assistants.usable(user).prefetch_related("groups"))
     context = {
         "saved": "saved" in request.GET,
         "own": [each for each in found if each.owner_id == user.pk],
@@ -82,7 +82,7 @@ async def one(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
 
 
 def _stored(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
-    own = library.find_own(access.get_user(request), assistant)
+    own = assistants.find_own(access.get_user(request), assistant)
     assert own.current
     return _form(request, own, content_of(own.current))
 
@@ -92,7 +92,7 @@ def delete(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     """Delete an assistant. Its conversations go on, and the page that follows offers to undo it."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    library.delete(user, assistant)
+    assistants.delete(user, assistant)
     return _changed(request, assistant, f"?deleted={assistant}", deleted=True)
 
 
@@ -101,7 +101,7 @@ def undelete(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     """Undo a deletion; an assistant that is not deleted stays as it is."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    library.restore(user, assistant)
+    assistants.restore(user, assistant)
     return _changed(request, assistant, deleted=False)
 
 
@@ -110,7 +110,7 @@ def duplicate(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     """Copy an assistant that one may use into one's own, to be edited."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    made = library.duplicate(user, assistant)
+    made = assistants.duplicate(user, assistant)
     if wants_json(request):
         return JsonResponse({"id": str(made.pk)}, status=201)
     return HttpResponseSeeOther(reverse("chat:assistant", args=[made.pk]))
@@ -125,9 +125,9 @@ def publish(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     user = access.get_user(request)
     if request.method != "POST":
         require_permission(user, Assistant)
-        return _publication(request, library.find_own(user, assistant))
-    everybody, groups = assistant_fields.publication(request)
-    own = library.publish(user, assistant, everybody=everybody, groups=groups)
+        return _publication(request, assistants.find_own(user, assistant))
+    everybody, groups = fields.publication(request)
+    own = assistants.publish(user, assistant, everybody=everybody, groups=groups)
     return _changed(request, assistant, "?saved=1", published=own.published_by_id is not None)
 
 
@@ -164,7 +164,7 @@ async def _save_with_files(request: HttpRequest, assistant: uuid.UUID | None) ->
 def _own(request: HttpRequest, assistant: uuid.UUID | None) -> Assistant | None:
     """Return the assistant to edit, None for a new one. Raises NotAuthenticated and NotFound."""
     user = access.get_user(request)
-    return library.find_own(user, assistant) if assistant else None
+    return assistants.find_own(user, assistant) if assistant else None
 
 
 def _save(
@@ -174,8 +174,8 @@ def _save(
     user = access.get_user(request)
     kept_model = own.current.model if own and own.current else ""
     try:
-        content = assistant_fields.content(request, kept_model, uploaded, image)
-        saved = library.edit(user, own.pk, content) if own else library.create(user, content)
+        content = fields.content(request, kept_model, uploaded, image)
+        saved = assistants.edit(user, own.pk, content) if own else assistants.create(user, content)
     except RequestError as refusal:
         if wants_json(request):
             raise
@@ -185,7 +185,7 @@ def _save(
         payload = {"id": str(saved.pk), "version": saved.current.number}
         return JsonResponse(payload, status=200 if own else 201)
     # Sent without scripts, with the controls of another model: show the right ones.
-    if assistant_fields.has_other_controls(request, content.model):
+    if fields.has_other_controls(request, content.model):
         return HttpResponseSeeOther(f"{reverse('chat:assistant', args=[saved.pk])}?saved=1")
     return HttpResponseSeeOther(f"{reverse('chat:assistants')}?saved=1")
 
@@ -219,14 +219,14 @@ def _form(
         "own": own,
         "saved": "saved" in request.GET,
         "content": content,
-        "image": documents.shown_image(user, content.image),
-        "accepted_images": ",".join(file_types.PICTURES) if settings.ATTACHMENTS else "",
-        "documents": documents.shown(user, content.documents),
-        "accepted_files": file_types.accepted(pictures=False) if settings.ATTACHMENTS else "",
+        "image": assistant_documents.shown_image(user, content.image),
+        "accepted_images": ",".join(attachment_parts.PICTURES) if settings.ATTACHMENTS else "",
+        "documents": assistant_documents.shown(user, content.documents),
+        "accepted_files": attachment_parts.accepted(pictures=False) if settings.ATTACHMENTS else "",
         "questions": [*content.questions, *[""] * MAX_STARTER_QUESTIONS][:MAX_STARTER_QUESTIONS],
         "model": content.model,
         "former": content.model if is_gone else "",
-        "model_groups": model_groups.by_maker(offered),
+        "model_groups": model_picker.by_maker(offered),
         "controls": parameter_form.controls(model, content.parameters),
         "error": refusal.message if refusal else "",
         "heading": _("Edit the assistant") if own else _("New assistant"),
@@ -238,6 +238,6 @@ def _form(
 def _just_deleted(request: HttpRequest, user: User) -> Assistant | None:
     """Return the assistant whose deletion can be undone: a delete form redirects to `?deleted=<id>`."""
     try:
-        return library.deleted(user, uuid.UUID(request.GET.get("deleted", "")))
+        return assistants.deleted(user, uuid.UUID(request.GET.get("deleted", "")))
     except ValueError:
         return None

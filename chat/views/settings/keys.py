@@ -18,15 +18,13 @@ from chat.catalog import catalog
 from chat.db.executor import run_in_db, write_lock
 from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound, WrongPassword
 from chat.models import ApiKey, User
-from chat.models.api_key import MAX_KEY_NAME_CHARS
-from chat.models.digest import digest_of
+from chat.models.api_key import MAX_KEY_NAME_CHARS, digest_of
 
 from ..accounts.password_confirmation import confirm_in_turn
 from ..requests import access, request_fields, request_parsers
 from ..requests.errors import is_form
 from ..requests.responses import HttpResponseSeeOther
-from ..sharing.shown_once import ShownOnce
-from .settings_shell import render_section
+from .settings_shell import ShownOnce, render_section
 
 MAX_VALID_KEYS = 50  # per user
 LIFETIMES = ("30", "90", "365", "never")  # days

@@ -20,7 +20,7 @@ from chat.models.preferences import (
 )
 from chat.upstream.catalog import Catalog
 
-from ..models import model_groups
+from .. import model_picker
 from ..requests import access, request_fields
 from ..requests.errors import is_form
 from ..requests.responses import HttpResponseSeeOther
@@ -65,7 +65,7 @@ def _general(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "saved": "saved" in request.GET,
         "favourites": favourites,
-        "model_groups": model_groups.by_maker(each for each in offered if each not in favourites),
+        "model_groups": model_picker.by_maker(each for each in offered if each not in favourites),
         "site_default": offered.default,
         "model": model,
         "former": offered.name_of(model) if model and not _is_model(offered, model) else "",

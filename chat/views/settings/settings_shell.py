@@ -1,7 +1,14 @@
-"""The settings page: sections with an address each, in the shell of the chat."""
+"""The settings page: sections with an address each, in the shell of the chat.
 
+A new secret takes the way from the form that made it to the section that shows it once. The form is answered
+with a redirect, so that a reload makes no second one. A cookie takes the secret along: only the browser that
+shows it gets it, and the server stores only its digest.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,6 +21,7 @@ from chat.sharing import links
 
 from ..conversations import conversation_list
 from ..requests import access
+from ..requests.responses import HttpResponseSeeOther
 
 # Name, route and heading of each section.
 SECTIONS = (
@@ -28,6 +36,7 @@ SECTIONS = (
     ("data", "chat:data", _("Your data")),
     ("readings", "chat:my_readings", _("Who has read your chats")),
 )
+SHOWN_ONCE_SECONDS = 60
 
 
 def render_section(
@@ -47,3 +56,35 @@ def render_section(
 
 def _sections() -> list[tuple[str, str, Promise]]:
     return [section for section in SECTIONS if section[0] != "shared" or links.is_on()]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOnce:
+    """The name of the cookie, and the route of the page that shows the secret."""
+
+    cookie: str
+    route: str
+
+    def redirect_with(self, secret: str) -> HttpResponse:
+        """Redirect to the page, which shows the secret."""
+        page = reverse(self.route)
+        response = HttpResponseSeeOther(page)
+        response.set_cookie(
+            self.cookie,
+            secret,
+            max_age=SHOWN_ONCE_SECONDS,
+            path=page,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Strict",
+        )
+        return response
+
+    def read(self, request: HttpRequest) -> str:
+        """Return the secret; "" if there is none."""
+        return request.COOKIES.get(self.cookie, "")
+
+    def forget(self, request: HttpRequest, response: HttpResponse) -> None:
+        """Delete the cookie: the secret was shown."""
+        if self.cookie in request.COOKIES:
+            response.delete_cookie(self.cookie, path=reverse(self.route), samesite="Strict")

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from chat.conversations.arrangement import changes, tags
+from chat.conversations import changes, tags
 from chat.models import Conversation, Tag, User
 from chat.views.conversations import conversation_list
 from chat.views.conversations.conversation_pages import CONVERSATIONS_PER_PAGE

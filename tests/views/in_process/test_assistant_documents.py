@@ -18,8 +18,8 @@ from chat.conversations.turns.fork import fork
 from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import RequestError
 from chat.files.problems import QuotaExceeded
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent, content_of
+from chat.library import assistants
+from chat.library.assistants import AssistantContent, content_of
 from chat.models import (
     Assistant,
     AssistantVersion,
@@ -59,14 +59,14 @@ def rules(alice: User) -> Attachment:
 
 @pytest.fixture
 def referee(alice: User, rules: Attachment) -> Assistant:
-    return library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
+    return assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
 
 
 def published(staff: User) -> tuple[Assistant, Attachment]:
     """An assistant of everybody, and its document."""
     rules = document(staff, ["Chess has kings.", "Go has stones."], "rules.pdf")
-    made = library.create(staff, AssistantContent("Referee", documents=[rules.pk]))
-    library.publish(staff, made.pk, everybody=True, groups=[])
+    made = assistants.create(staff, AssistantContent("Referee", documents=[rules.pk]))
+    assistants.publish(staff, made.pk, everybody=True, groups=[])
     return made, rules
 
 
@@ -309,7 +309,7 @@ def test_readers_are_those_who_may_use_the_assistant(alice_client: Client, bob: 
     assert alice_client.patch(urls[0], {"alt": "x"}, content_type="application/json").status_code == 404
     assert [Client().get(url).status_code for url in urls] == [401, 302, 302]
     begin(bob, referee)
-    library.publish(staff, referee.pk, everybody=False, groups=[])
+    assistants.publish(staff, referee.pk, everybody=False, groups=[])
     assert [alice_client.get(url).status_code for url in urls] == [404, 404, 404]
     bobs = browser(bob)
     assert [bobs.get(url).status_code for url in urls] == [200, 200, 200]  # a conversation goes on
@@ -319,7 +319,7 @@ def test_readers_are_those_who_may_use_the_assistant(alice_client: Client, bob: 
 
 def test_a_replaced_version_is_nobody_elses(alice_client: Client, staff: User) -> None:
     referee, rules = published(staff)
-    library.edit(staff, referee.pk, AssistantContent("Referee"))
+    assistants.edit(staff, referee.pk, AssistantContent("Referee"))
     assert alice_client.get(f"/attachments/{rules.pk}/text/").status_code == 404
     assert browser(staff).get(f"/attachments/{rules.pk}/text/").status_code == 200
 
@@ -355,25 +355,25 @@ def test_a_duplicate_of_anothers_copies_the_documents(alice: User, staff: User, 
     referee, rules = published(staff)
     settings.ATTACHMENT_QUOTA_MB = 0
     with pytest.raises(QuotaExceeded):
-        library.duplicate(alice, referee.pk)
+        assistants.duplicate(alice, referee.pk)
     assert (Assistant.objects.count(), Attachment.objects.count()) == (1, 1)
     settings.ATTACHMENT_QUOTA_MB = 1
     Attachment.objects.filter(pk=rules.pk).update(tokens=2_000_000)  # a large text in a small file
     with pytest.raises(QuotaExceeded):
-        library.duplicate(alice, referee.pk)
+        assistants.duplicate(alice, referee.pk)
     Attachment.objects.filter(pk=rules.pk).update(tokens=rules.tokens)
-    mine = library.duplicate(alice, referee.pk)
+    mine = assistants.duplicate(alice, referee.pk)
     [own] = Attachment.objects.of_version(mine.current_id)
     assert (own.owner, own.sha256, own.pk == rules.pk) == (alice, rules.sha256, False)
-    second = library.duplicate(alice, mine.pk)
+    second = assistants.duplicate(alice, mine.pk)
     assert Attachment.objects.of_version(second.current_id) == [own]
 
 
 def test_a_document_stays_while_a_version_in_use_names_it(alice: User, rules: Attachment) -> None:
-    referee = library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
+    referee = assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     talk = begin(alice, referee)
-    library.edit(alice, referee.pk, AssistantContent("Referee"))
-    library.delete(alice, referee.pk)
+    assistants.edit(alice, referee.pk, AssistantContent("Referee"))
+    assistants.delete(alice, referee.pk)
     age(days=400)
     Assistant.objects.update(deleted=timezone.now() - timedelta(days=400))
     prune(lambda: False)
@@ -385,9 +385,9 @@ def test_a_document_stays_while_a_version_in_use_names_it(alice: User, rules: At
 
 
 def test_a_replaced_document_goes_with_its_version(alice: User, rules: Attachment) -> None:
-    referee = library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
+    referee = assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     other = document(alice, ["Go."], "go.txt", media_type="text/plain")
-    library.edit(alice, referee.pk, AssistantContent("Referee", documents=[other.pk]))
+    assistants.edit(alice, referee.pk, AssistantContent("Referee", documents=[other.pk]))
     prune(lambda: False)
     assert Attachment.objects.count() == 2
     age()
@@ -399,7 +399,7 @@ def test_documents_of_a_published_assistant_outlive_its_owner(alice: User, staff
     referee, rules = published(staff)
     private = document(staff, ["Mine."], "mine.txt")
     unsent = document(staff, ["Unsent."], "unsent.txt")
-    library.create(staff, AssistantContent("Private", documents=[private.pk]))
+    assistants.create(staff, AssistantContent("Private", documents=[private.pk]))
     staff.delete()
     age()
     prune(lambda: False)
@@ -415,9 +415,9 @@ def test_an_older_versions_pruning_keeps_an_assistants_files(
 ) -> None:
     """It takes an attachment without a message for one that was never sent, and knows no other table."""
     if what == "document":
-        library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
+        assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     else:
-        made = library.create(alice, AssistantContent("Referee"))
+        made = assistants.create(alice, AssistantContent("Referee"))
         AssistantVersion.objects.filter(pk=made.current_id).update(image=rules)
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM chat_attachment WHERE message_id IS NULL")

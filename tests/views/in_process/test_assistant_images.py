@@ -14,8 +14,8 @@ from PIL import Image
 
 from chat.files import files, uploads
 from chat.files.decoding import EncodedPicture
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent
+from chat.library import assistants
+from chat.library.assistants import AssistantContent
 from chat.limits import MAX_ASSISTANT_DOCUMENTS
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.retention.kinds import prune
@@ -129,25 +129,25 @@ def test_nothing_is_offered_where_files_are_off(alice_client: Client, settings: 
 def test_it_is_served_to_those_who_may_use_the_assistant(alice_client: Client, alice: User) -> None:
     staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
     face = image(staff)
-    cook = library.create(staff, AssistantContent("Cook", image=face.pk))
+    cook = assistants.create(staff, AssistantContent("Cook", image=face.pk))
     url = f"/attachments/{face.pk}/"
     assert alice_client.get(url).status_code == 404
-    library.publish(staff, cook.pk, everybody=True, groups=[])
+    assistants.publish(staff, cook.pk, everybody=True, groups=[])
     assert alice_client.get(url).status_code == 200
     assert alice_client.delete(url).status_code == 404
-    mine = library.duplicate(alice, cook.pk)
+    mine = assistants.duplicate(alice, cook.pk)
     assert mine.current
     assert mine.current.image
     assert (mine.current.image.owner, mine.current.image.sha256) == (alice, face.sha256)
-    library.publish(staff, cook.pk, everybody=False, groups=[])
+    assistants.publish(staff, cook.pk, everybody=False, groups=[])
     assert alice_client.get(url).status_code == 404
     assert alice_client.get(f"/attachments/{mine.current.image_id}/").status_code == 200
 
 
 def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:
     face = image(alice)
-    cook = library.create(alice, AssistantContent("Cook", image=face.pk))
-    library.edit(alice, cook.pk, AssistantContent("Chef", image=face.pk))
+    cook = assistants.create(alice, AssistantContent("Cook", image=face.pk))
+    assistants.edit(alice, cook.pk, AssistantContent("Chef", image=face.pk))
     then = timezone.now() - timedelta(days=2)
 
     def age_and_prune() -> None:
@@ -157,17 +157,17 @@ def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:
 
     age_and_prune()
     assert Attachment.objects.count() == 1
-    library.edit(alice, cook.pk, AssistantContent("Chef"))
+    assistants.edit(alice, cook.pk, AssistantContent("Chef"))
     age_and_prune()
     assert not Attachment.objects.exists()
 
 
 def test_it_outlives_the_account_of_a_published_one(alice: User) -> None:
     staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
-    cook = library.create(staff, AssistantContent("Cook", image=image(staff).pk))
-    library.publish(staff, cook.pk, everybody=True, groups=[])
+    cook = assistants.create(staff, AssistantContent("Cook", image=image(staff).pk))
+    assistants.publish(staff, cook.pk, everybody=True, groups=[])
     staff.delete()
     prune(lambda: False)
-    found = library.find(alice, cook.pk).current
+    found = assistants.find(alice, cook.pk).current
     assert found
     assert found.image

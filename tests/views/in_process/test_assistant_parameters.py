@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent
+from chat.library import assistants
+from chat.library.assistants import AssistantContent
 from chat.models import Assistant, User
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -16,7 +16,7 @@ GLM = "@cf/zai-org/glm-4.7-flash"  # temperature to 2, no top_k
 
 @pytest.fixture
 def cook(alice: User) -> Assistant:
-    return library.create(
+    return assistants.create(
         alice, AssistantContent("Cook", model=LLAMA, parameters={"temperature": 4.5, "top_k": 3})
     )
 

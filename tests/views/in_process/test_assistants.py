@@ -14,9 +14,8 @@ from chat.conversations.turns.commands import SendMessage
 from chat.conversations.turns.fork import fork
 from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import Conflict, NotFound
-from chat.library.assistants import library
-from chat.library.assistants.content import AssistantContent, is_emoji
-from chat.library.assistants.variables import fill
+from chat.library import assistants
+from chat.library.assistants import AssistantContent, fill, is_emoji
 from chat.models import Assistant, AssistantVersion, Conversation, Message, User
 from chat.retention.kinds import prune
 from tests.support.concurrency import during
@@ -37,7 +36,7 @@ PIRATE = AssistantContent(
 
 @pytest.fixture
 def pirate(alice: User) -> Assistant:
-    return library.create(alice, PIRATE)
+    return assistants.create(alice, PIRATE)
 
 
 def plan(user: User, **sent: Any) -> Plan:
@@ -125,14 +124,14 @@ def test_a_refused_form_keeps_what_was_typed(alice_client: Client) -> None:
 
 
 def test_a_person_has_at_most_so_many(alice: User, pirate: Assistant, monkeypatch: Any) -> None:
-    monkeypatch.setattr(library, "MAX_ASSISTANTS", 2)
-    second = library.duplicate(alice, pirate.pk)
+    monkeypatch.setattr(assistants, "MAX_ASSISTANTS", 2)
+    second = assistants.duplicate(alice, pirate.pk)
     with pytest.raises(Conflict):
-        library.create(alice, PIRATE)
-    library.delete(alice, second.pk)
-    library.create(alice, PIRATE)
+        assistants.create(alice, PIRATE)
+    assistants.delete(alice, second.pk)
+    assistants.create(alice, PIRATE)
     with pytest.raises(Conflict):
-        library.restore(alice, second.pk)
+        assistants.restore(alice, second.pk)
 
 
 def test_a_conversation_begins_with_the_assistant(alice: User, pirate: Assistant) -> None:
@@ -147,8 +146,8 @@ def test_a_conversation_begins_with_the_assistant(alice: User, pirate: Assistant
 def test_its_model_answers_if_the_person_may_use_it(alice: User) -> None:
     offered = catalog.current.get()
     other = next(model.id for model in offered if model.id != offered.default.id)
-    chosen = library.create(alice, AssistantContent("Chosen", model=other))
-    gone = library.create(alice, AssistantContent("Gone", model="@cf/no/such"))
+    chosen = assistants.create(alice, AssistantContent("Chosen", model=other))
+    gone = assistants.create(alice, AssistantContent("Gone", model="@cf/no/such"))
     assert plan(alice, assistant=chosen.pk).conversation.model == other
     assert plan(alice, assistant=chosen.pk, model=offered.default.id).conversation.model == offered.default.id
     assert plan(alice, assistant=gone.pk).conversation.model == offered.default.id
@@ -156,8 +155,8 @@ def test_its_model_answers_if_the_person_may_use_it(alice: User) -> None:
 
 def test_a_conversation_keeps_the_version_it_began_with(alice: User, pirate: Assistant) -> None:
     talk = begin(alice, pirate)
-    library.edit(alice, pirate.pk, AssistantContent("Parrot", instructions="Repeat."))
-    library.delete(alice, pirate.pk)
+    assistants.edit(alice, pirate.pk, AssistantContent("Parrot", instructions="Repeat."))
+    assistants.delete(alice, pirate.pk)
     prune(lambda: False)
     assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
     copy = fork(alice, talk, talk.active_leaf_id)
@@ -168,11 +167,11 @@ def test_pruning_deletes_what_no_conversation_uses(alice: User, pirate: Assistan
     settings.KEEP_DELETED_DAYS = 30
     talk = begin(alice, pirate)
     for name in ("Second", "Third"):
-        library.edit(alice, pirate.pk, AssistantContent(name))
+        assistants.edit(alice, pirate.pk, AssistantContent(name))
     AssistantVersion.objects.update(created=timezone.now() - timedelta(days=2))
     prune(lambda: False)
     assert sorted(pirate.versions.values_list("number", flat=True)) == [1, 3]
-    library.delete(alice, pirate.pk)
+    assistants.delete(alice, pirate.pk)
     Assistant.objects.update(deleted=timezone.now() - timedelta(days=31))
     prune(lambda: False)
     assert Assistant.objects.count() == 1  # the conversation goes on
@@ -206,7 +205,7 @@ def test_other_text_is_no_picture(text: str) -> None:
 
 
 def test_nobody_else_has_a_private_assistant(alice_client: Client, bob: User) -> None:
-    theirs = library.create(bob, PIRATE)
+    theirs = assistants.create(bob, PIRATE)
     strange = {"assistant": str(theirs.pk), "content": "hello"}
     for response in (
         alice_client.get("/", {"assistant": theirs.pk}),
@@ -231,27 +230,27 @@ def test_an_assistant_is_for_a_new_conversation_only(
 
 
 def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff: User) -> None:
-    mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
+    mine, few = assistants.create(staff, PIRATE), Group.objects.create(name="few")
     alice.groups.add(few)
-    library.publish(staff, mine.pk, everybody=False, groups=[few.pk])
-    assert library.find(alice, mine.pk) == mine
+    assistants.publish(staff, mine.pk, everybody=False, groups=[few.pk])
+    assert assistants.find(alice, mine.pk) == mine
     with pytest.raises(NotFound):
-        library.find(bob, mine.pk)
+        assistants.find(bob, mine.pk)
     talk = begin(alice, mine)
-    library.publish(staff, mine.pk, everybody=True, groups=[few.pk])
-    assert library.find(bob, mine.pk).groups.count() == 0
-    assert library.duplicate(bob, mine.pk).owner == bob
-    assert library.withdraw([mine.pk]) == 1
+    assistants.publish(staff, mine.pk, everybody=True, groups=[few.pk])
+    assert assistants.find(bob, mine.pk).groups.count() == 0
+    assert assistants.duplicate(bob, mine.pk).owner == bob
+    assert assistants.withdraw([mine.pk]) == 1
     with pytest.raises(NotFound):
-        library.find(alice, mine.pk)
+        assistants.find(alice, mine.pk)
     assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
 
 
 def test_a_publication_while_another_ends_reaches_its_groups(staff: User) -> None:
-    mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
+    mine, few = assistants.create(staff, PIRATE), Group.objects.create(name="few")
     to_few: dict[str, Any] = {"everybody": False, "groups": [few.pk]}
-    library.publish(staff, mine.pk, **to_few)
-    during(lambda: library.withdraw([mine.pk]), lambda: library.publish(staff, mine.pk, **to_few))
+    assistants.publish(staff, mine.pk, **to_few)
+    during(lambda: assistants.withdraw([mine.pk]), lambda: assistants.publish(staff, mine.pk, **to_few))
     mine.refresh_from_db()
     assert (list(mine.groups.all()), mine.published_by) == ([few], staff)
 
@@ -264,7 +263,7 @@ def test_only_staff_with_the_permission_publishes(
     User.objects.filter(username="alice").update(is_staff=True)
     assert post(alice_client, path, {"everybody": True}).status_code == 403
     assert not Assistant.objects.published().exists()
-    carols, mine = Client(), library.create(staff, PIRATE)
+    carols, mine = Client(), assistants.create(staff, PIRATE)
     carols.force_login(staff)
     few = Group.objects.create(name="few")
     path = f"{PAGES}{mine.pk}/"
@@ -286,7 +285,7 @@ def test_only_staff_with_the_permission_publishes(
 
 
 def test_the_form_of_an_assistant_has_one_button_to_save(staff: User) -> None:
-    carols, mine = Client(), library.create(staff, PIRATE)
+    carols, mine = Client(), assistants.create(staff, PIRATE)
     carols.force_login(staff)
     shown = carols.get(f"{PAGES}{mine.pk}/", **HTML).content.decode()
     assert "publish/" not in shown  # a second form would lose what is typed in the first
@@ -296,8 +295,8 @@ def test_the_form_of_an_assistant_has_one_button_to_save(staff: User) -> None:
 @pytest.fixture
 def published(staff: User) -> Assistant:
     """An assistant for everybody, whose owner may not publish any more."""
-    made = library.create(staff, AssistantContent("Helper", instructions="Be good."))
-    library.publish(staff, made.pk, everybody=True, groups=[])
+    made = assistants.create(staff, AssistantContent("Helper", instructions="Be good."))
+    assistants.publish(staff, made.pk, everybody=True, groups=[])
     staff.user_permissions.clear()
     return made
 
@@ -319,38 +318,38 @@ def test_without_the_right_a_restored_assistant_is_private(
     published: Assistant, staff: User, alice: User
 ) -> None:
     staff = User.objects.get(pk=staff.pk)
-    library.delete(staff, published.pk)
-    library.restore(staff, published.pk)
-    assert library.usable(staff).filter(pk=published.pk).exists()
-    assert not library.usable(alice).filter(pk=published.pk).exists()
+    assistants.delete(staff, published.pk)
+    assistants.restore(staff, published.pk)
+    assert assistants.usable(staff).filter(pk=published.pk).exists()
+    assert not assistants.usable(alice).filter(pk=published.pk).exists()
 
 
 def test_with_the_right_a_restored_assistant_is_published_again(staff: User, alice: User) -> None:
-    made = library.create(staff, AssistantContent("Helper"))
-    library.publish(staff, made.pk, everybody=True, groups=[])
-    library.delete(staff, made.pk)
-    library.restore(staff, made.pk)
-    assert library.usable(alice).filter(pk=made.pk).exists()
+    made = assistants.create(staff, AssistantContent("Helper"))
+    assistants.publish(staff, made.pk, everybody=True, groups=[])
+    assistants.delete(staff, made.pk)
+    assistants.restore(staff, made.pk)
+    assert assistants.usable(alice).filter(pk=made.pk).exists()
 
 
 def test_a_group_that_goes_takes_the_publication_along(staff: User, alice: User) -> None:
-    mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
+    mine, few = assistants.create(staff, PIRATE), Group.objects.create(name="few")
     alice.groups.add(few)
-    library.publish(staff, mine.pk, everybody=False, groups=[few.pk])
+    assistants.publish(staff, mine.pk, everybody=False, groups=[few.pk])
     few.delete()
-    assert not library.usable(alice).exists()
+    assert not assistants.usable(alice).exists()
 
 
 def test_an_account_takes_its_private_assistants_along(alice: User, bob: User, staff: User) -> None:
-    kept, used, gone = (library.create(staff, PIRATE) for _ in range(3))
-    library.publish(staff, used.pk, everybody=True, groups=[])
+    kept, used, gone = (assistants.create(staff, PIRATE) for _ in range(3))
+    assistants.publish(staff, used.pk, everybody=True, groups=[])
     talk = begin(bob, used)
-    library.publish(staff, used.pk, everybody=False, groups=[])
-    library.publish(staff, kept.pk, everybody=True, groups=[])
+    assistants.publish(staff, used.pk, everybody=False, groups=[])
+    assistants.publish(staff, kept.pk, everybody=True, groups=[])
     begin(staff, gone)
     staff.delete()
     assert set(Assistant.objects.values_list("pk", "owner")) == {(kept.pk, None), (used.pk, None)}
-    assert list(library.usable(bob)) == [kept]
+    assert list(assistants.usable(bob)) == [kept]
     assert system_of(plan(bob, conversation=talk.pk)) == "Talk like a pirate to bob."
 
 
@@ -373,7 +372,7 @@ def test_the_start_page_shows_the_assistant(alice_client: Client, alice: User, p
     assert f'name="assistant" value="{pirate.pk}"' in shown
     assert "pirate to" not in shown
     assert "isn’t available to you" not in shown
-    gone = library.create(alice, AssistantContent("Gone", model="@cf/no/such"))
+    gone = assistants.create(alice, AssistantContent("Gone", model="@cf/no/such"))
     assert "isn’t available to you" in alice_client.get("/", {"assistant": gone.pk}, **HTML).content.decode()
 
 
@@ -381,7 +380,7 @@ def test_a_conversation_says_which_assistant_answers(
     alice_client: Client, alice: User, pirate: Assistant
 ) -> None:
     talk = begin(alice, pirate)
-    library.edit(alice, pirate.pk, AssistantContent("Parrot"))
+    assistants.edit(alice, pirate.pk, AssistantContent("Parrot"))
     Message.objects.filter(conversation=talk, role="assistant").update(text="Arr.")
     shown = alice_client.get(f"/c/{talk.pk}/", **HTML).content.decode()
     assert "<bdi>Pirate</bdi>" in shown
@@ -395,8 +394,8 @@ def test_a_page_without_assistants_has_nothing_of_them(alice_client: Client, ali
 
 
 def test_the_administration_lists_and_ends_publications(alice: User, pirate: Assistant, staff: User) -> None:
-    mine, carols = library.create(staff, AssistantContent("Cook")), Client()
-    library.publish(staff, mine.pk, everybody=True, groups=[])
+    mine, carols = assistants.create(staff, AssistantContent("Cook")), Client()
+    assistants.publish(staff, mine.pk, everybody=True, groups=[])
     carols.force_login(staff)
     listed = carols.get("/admin/chat/assistant/").content.decode()
     assert "Cook" in listed

@@ -32,7 +32,7 @@ from chat.models import (
 from chat.sharing import links
 from chat.sharing.copies import copy as copied
 from chat.upstream.catalog import Catalog, LlmModel
-from chat.views.files import file_types
+from chat.views.files import attachment_parts
 from tests.files import documents, pdfs, pictures
 from tests.passages.stored import document
 from tests.support.readings import forget_readings
@@ -78,7 +78,7 @@ def text_url(attachment: Attachment, query: str = "") -> str:
 @pytest.mark.parametrize("account", ["", "acc"])
 def test_the_page_offers_only_types_that_are_read(account: str, settings: Any) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID = account
-    offered = file_types.accepted(pictures=False).split(",")
+    offered = attachment_parts.accepted(pictures=False).split(",")
     assert {".pdf", ".docx", "text/*"} <= set(offered)
     assert [each in offered for each in (".odt", ".ods", ".numbers")] == [bool(account)] * 3
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from chat.models import Conversation, ImportJob, Message, User
 from chat.transfer import uploads
-from chat.views.settings import imports
+from chat.views.settings import data
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 State = ImportJob.State
@@ -158,7 +158,7 @@ def test_a_page_that_was_open_for_too_long_leads_to_a_new_one(hers: Client, alic
 
 
 def test_one_import_too_many_leads_back(hers: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "MAX_IMPORTS_PER_DAY", 1)
+    monkeypatch.setattr(data, "MAX_IMPORTS_PER_DAY", 1)
     job(alice, State.DONE, {})
     assert "You have started 1 imports today." in refused(send(hers, alice), hers)
     response = send(hers, alice, HTTP_ACCEPT="application/json")

@@ -8,10 +8,10 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
-from chat.library.prompts.fields import fields_of, fill_fields, filled_length
+from chat.library.prompts import fields_of, fill_fields, filled_length
 from chat.limits import MAX_PROMPT_CHARS
 from chat.models import Message, Prompt, User
-from chat.views.library.prompt_use import MAX_FIELDS
+from chat.views.library.prompts import MAX_FIELDS
 from chat.views.requests.request_parsers import MAX_QUESTION_CHARS
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -9,8 +9,8 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from chat.library.prompts import library
-from chat.library.prompts.content import command_from
+from chat.library import prompts
+from chat.library.prompts import command_from
 from chat.limits import MAX_PROMPT_CHARS
 from chat.models import Prompt, User
 
@@ -131,7 +131,7 @@ def test_a_wrong_field_is_refused(alice_client: Client, fields: dict[str, Any], 
 def test_the_longest_prompt_and_the_limit(
     alice_client: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library, "MAX_PROMPTS", 2)
+    monkeypatch.setattr(prompts, "MAX_PROMPTS", 2)
     saved(alice_client, text="x" * MAX_PROMPT_CHARS)
     saved(alice_client, command="second")
     assert post(alice_client, LIST, LETTER | {"command": "third"}).status_code == 409
@@ -233,8 +233,8 @@ def test_lists_cost_the_same_queries_for_many(
     for number in range(20):
         Prompt.objects.create(owner=alice, title="t", command=f"c{number}", text="x", everybody=True)
     with django_assert_num_queries(3):
-        list(library.listed(alice).select_related("owner").prefetch_related("groups"))
-        list(library.listed(alice))
+        list(prompts.listed(alice).select_related("owner").prefetch_related("groups"))
+        list(prompts.listed(alice))
 
 
 def test_prompts_go_with_their_owner(alice: User, alice_client: Client) -> None:

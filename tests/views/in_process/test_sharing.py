@@ -13,13 +13,13 @@ from django.db import connections, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chat.conversations.arrangement import changes
-from chat.conversations.turns.deletion import delete_branch
+from chat.conversations import changes
+from chat.conversations.turns.store import delete_branch
 from chat.exceptions import NotFound
 from chat.models import Conversation, Message, Run, SharedLink, User, Worker
 from chat.retention.kinds import prune
 from chat.sharing import links
-from chat.views.sharing import shared_pages
+from chat.views import sharing as sharing_views
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 GONE = "This link doesn’t exist or has expired."
@@ -479,8 +479,8 @@ def test_only_ones_own_conversations_with_messages_are_shared(
 
 
 def test_a_page_too_many_is_refused_before_it_is_read(link: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_pages, "MAX_WAITING_SHARED_PAGES", 0)
-    monkeypatch.setattr(shared_pages.snapshot, "read_page", lambda *_: pytest.fail("the page was read"))
+    monkeypatch.setattr(sharing_views, "MAX_WAITING_SHARED_PAGES", 0)
+    monkeypatch.setattr(sharing_views.snapshot, "read_page", lambda *_: pytest.fail("the page was read"))
     assert Client().get(link, **HTML).status_code == 429
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.conversations.arrangement import changes, undo
+from chat.conversations import changes
 from chat.models import Conversation, Tag, User
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -94,7 +94,7 @@ def test_only_who_did_it_undoes_it_and_only_for_a_while(
     stranger = Client()
     stranger.force_login(User.objects.create_user("bob"))
     wrong = [take_back(stranger, signed), take_back(alice_client, signed[:-1]), take_back(alice_client, "x")]
-    monkeypatch.setattr(undo, "TOKEN_SECONDS", -1)
+    monkeypatch.setattr(changes, "TOKEN_SECONDS", -1)
     wrong += [take_back(alice_client, signed)]
     assert [response.status_code for response in wrong] == [409] * 4
     assert take_back(alice_client, "").status_code == 400

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import Conflict
 from chat.models import Conversation, Tag
-from chat.models.conversation import ConversationQuerySet
-from chat.models.tag import fold
+from chat.models.conversation import ConversationQuerySet, fold
 
 MAX_TAGS_PER_USER = 200
 MAX_TAGS_PER_CONVERSATION = 10

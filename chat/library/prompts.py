@@ -1,6 +1,13 @@
-"""A person's prompts: created, edited, published and deleted; and which prompts a person may use."""
+"""The prompt library: a person's prompts, and those that staff publish to everybody or to groups.
 
+The fields of a prompt and their values are for pages without scripts: as in static/js/prompt_fields.js.
+"""
+
+import re
+import unicodedata
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, TextField
@@ -9,17 +16,71 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db.executor import write_lock
-from chat.exceptions import Conflict, NotFound
+from chat.exceptions import BadRequest, Conflict, NotFound
 from chat.library import publication
 from chat.library.publication import Audience, may_publish
+from chat.limits import MAX_COMMAND_CHARS
 from chat.models import Prompt, User
-from chat.models.prompt import PromptQuerySet
+from chat.models.library import PromptQuerySet
 
-from .content import PromptContent
-
+# White space as JavaScript's `\s` has it.
+WHITE = "\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+EDGE = f"[^{{}}:{WHITE}]"
+PROMPT_FIELD = re.compile(rf"\{{\{{[ \t]*({EDGE}(?:[^{{}}:\n]*{EDGE})?)[ \t]*(?::([^{{}}]*))?\}}\}}")
+COMMAND = re.compile(rf"[\w-]{{1,{MAX_COMMAND_CHARS}}}")  # letters and digits of any script
+FALLBACK = "prompt"  # the command of a title without letters and digits
 MAX_PROMPTS = 200  # per person
 MAX_LISTED = 1_000  # in the menu; more can only come from many people who publish
 PROMPT_EXCERPT_CHARS = 120  # of a text, in lists
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """Return the fields by name with their defaults, in their order. The first default of a name counts."""
+    found: dict[str, str] = {}
+    for field in PROMPT_FIELD.finditer(text):
+        found[field[1]] = found.get(field[1]) or field[2] or ""
+    return found
+
+
+def filled_length(text: str, values: Mapping[str, str]) -> int:
+    """Return the length of `fill_fields(text, values)`: a field that stands often can make it huge."""
+    found = PROMPT_FIELD.finditer(text)
+    return len(text) + sum(len(values[each[1]]) - len(each[0]) for each in found if each[1] in values)
+
+
+def fill_fields(text: str, values: Mapping[str, str]) -> str:
+    """Return the text with its fields filled in; a field without a value stays as it is written."""
+    return PROMPT_FIELD.sub(lambda field: values.get(field[1], field[0]), text)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContent:
+    """The fields of a prompt: see `chat.models.Prompt`."""
+
+    title: str
+    command: str
+    text: str
+
+
+def command_of(typed: str, title: str) -> str:
+    """Return the command in its stored form: lowercase, without the slash. An empty one is made of the title.
+
+    Raises BadRequest for other characters than letters, digits, hyphens and underscores.
+    """
+    command = _folded(typed.strip().removeprefix("/")) or command_from(title)
+    if not COMMAND.fullmatch(command):
+        words = _("A command has up to %(most)s letters, digits, hyphens and underscores, and no spaces.")
+        raise BadRequest(words % {"most": MAX_COMMAND_CHARS})
+    return command
+
+
+def command_from(title: str) -> str:
+    """Return a command made of a title."""
+    return "-".join(re.findall(r"\w+", _folded(title)))[:MAX_COMMAND_CHARS].strip("-") or FALLBACK
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
 
 
 def listed(user: User) -> PromptQuerySet:

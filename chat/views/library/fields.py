@@ -1,4 +1,4 @@
-"""Parsing of an assistant's fields and of its publication, from JSON or a form.
+"""Parsing of an assistant's fields and of a publication, from JSON or a form.
 
 Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
 """
@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.library.assistants.content import AssistantContent, check_picture
+from chat.library.assistants import AssistantContent, check_picture
 from chat.limits import (
     MAX_ASSISTANT_NAME_CHARS,
     MAX_DESCRIPTION_CHARS,
@@ -24,8 +24,9 @@ from chat.upstream.parameters import Value
 
 from ..requests import access, parameter_form, request_fields, request_parsers
 from ..requests.errors import is_form
-from . import publication_fields
 
+MAX_GROUPS = 1_000
+MAX_DIGITS = 9  # of an id; no site has more groups
 ASSISTANT_FIELDS = (
     "name",
     "description",
@@ -39,6 +40,21 @@ ASSISTANT_FIELDS = (
 # In a form: the model whose controls it has, which need not be the chosen one.
 CONTROLS_FIELD = "parameters_of"
 MAX_SENT_PICTURE_CHARS = 100  # with spaces around it
+
+
+def groups(sent: dict[str, Any]) -> list[int]:
+    """Return the ids of the chosen groups. Raises BadRequest."""
+    values = sent.get("groups", [])
+    if not isinstance(values, list) or len(values) > MAX_GROUPS or not all(map(_is_id, values)):
+        raise BadRequest(_("“%(name)s” must be a list of numbers.") % {"name": "groups"})
+    return [int(value) for value in values]
+
+
+def _is_id(value: Any) -> bool:
+    """Return True for the id of a row, also as a form writes it."""
+    if isinstance(value, str):
+        return value.isascii() and value.isdecimal() and len(value) <= MAX_DIGITS
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**MAX_DIGITS
 
 
 def content(
@@ -90,7 +106,7 @@ def _parameters(request: HttpRequest, sent: dict[str, Any], model: str) -> dict[
 def publication(request: HttpRequest) -> tuple[bool, list[int]]:
     """Parse `{"everybody"?: bool, "groups"?: [id, …]}` into (everybody, groups)."""
     sent = request_fields.parse(request, "everybody", "groups", required=False)
-    return request_fields.parse_switch(request, sent, "everybody"), publication_fields.groups(sent)
+    return request_fields.parse_switch(request, sent, "everybody"), groups(sent)
 
 
 def _questions(sent: dict[str, Any]) -> list[str]:

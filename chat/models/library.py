@@ -1,8 +1,8 @@
-"""Assistants: instructions with a name, a picture, a model, parameters, opening questions and documents."""
+"""The library: prompts, and assistants with their versions and documents, published or one's own."""
 
 import uuid
 import zlib
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -13,12 +13,86 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from chat.limits import MAX_ASSISTANT_NAME_CHARS, MAX_DESCRIPTION_CHARS, MAX_PICTURE_CHARS
+from chat.limits import (
+    MAX_ASSISTANT_NAME_CHARS,
+    MAX_COMMAND_CHARS,
+    MAX_DESCRIPTION_CHARS,
+    MAX_PICTURE_CHARS,
+    MAX_PROMPT_TITLE_CHARS,
+)
 
 from .attachment import Attachment
-from .publication import PublishableQuerySet
 
+Row = TypeVar("Row", bound=models.Model)
 ASSISTANT_HUES = 6  # colors behind the letter of an assistant without an emoji
+
+
+class PublishableQuerySet(models.QuerySet[Row]):
+    """Rows with an `owner`, the flag `everybody` and the relation `groups`."""
+
+    def published(self) -> Self:
+        """Return those that are published to everybody or to a group, each once."""
+        return self.filter(Q(everybody=True) | Q(pk__in=self._links().values(self._key)))
+
+    def usable_by(self, user: Any) -> Self:
+        """Return the user's own, and those published to everybody or to a group of theirs, each once."""
+        theirs = user.groups.through.objects.filter(user_id=user.pk).values("group_id")
+        of_groups = self._links().filter(group_id__in=theirs).values(self._key)
+        return self.filter(Q(owner_id=user.pk) | Q(everybody=True) | Q(pk__in=of_groups))
+
+    def _links(self) -> Any:
+        groups: Any = self.model._meta.get_field("groups")
+        return groups.remote_field.through.objects.all()
+
+    @property
+    def _key(self) -> str:
+        return f"{self.model._meta.model_name}_id"
+
+
+class PromptQuerySet(PublishableQuerySet["Prompt"]):
+    def owned_by(self, user: Any) -> Self:
+        return self.filter(owner_id=user.pk)
+
+
+class Prompt(models.Model):
+    """A prompt of one person. `command` is unique for each person; `text` can have fields: `{{name}}`.
+
+    It is published to `everybody`, or to the people in `groups`; without either, to nobody.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="prompts",
+        db_index=False,  # the constraint's index begins with it
+    )
+    title = models.CharField(max_length=MAX_PROMPT_TITLE_CHARS)
+    command = models.CharField(max_length=MAX_COMMAND_CHARS)
+    text = models.TextField()
+    everybody = models.BooleanField(default=False)
+    groups = models.ManyToManyField(Group, related_name="+", blank=True)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    updated = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = PromptQuerySet.as_manager()
+
+    class Meta:
+        verbose_name, verbose_name_plural = _("prompt"), _("prompts")
+        default_permissions = ()
+        permissions = [("publish_prompt", _("Can publish prompts"))]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "command"], name="prompt_command_once_per_person"),
+            models.CheckConstraint(
+                condition=~(Q(title="") | Q(command="") | Q(text="")), name="prompt_is_complete"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["everybody"], condition=Q(everybody=True), name="prompt_for_everybody")
+        ]
+
+    def __str__(self) -> str:
+        return self.title
 
 
 class AssistantQuerySet(PublishableQuerySet["Assistant"]):
@@ -75,7 +149,7 @@ class AssistantVersion(models.Model):
 
     `image` is an uploaded picture, a small square. Without it `picture` is shown, an emoji, or "" for the
     first letter of the name on a color. An empty `model` is the person's model for new conversations.
-    `instructions` can hold variables: see `chat.library.assistants.variables`.
+    `instructions` can hold variables: see `chat.library.assistants`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

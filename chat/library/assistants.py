@@ -1,27 +1,125 @@
-"""A person's assistants: created, edited as new versions, published, deleted, restored and copied."""
+"""A person's assistants: created, edited as new versions, published, deleted, restored and copied.
 
+Variables in their instructions are replaced when a prompt is built. The values are in English, because models
+read them; only the name of the language is the reader's choice.
+"""
+
+import re
+import unicodedata
 import uuid
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Case, Max, When
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.formats import date_format
+from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext as _
 
 from chat.db.executor import write_lock
-from chat.exceptions import Conflict, NotFound
+from chat.exceptions import BadRequest, Conflict, NotFound
 from chat.library import publication
 from chat.library.publication import Audience, may_publish
-from chat.limits import MAX_ASSISTANT_NAME_CHARS
+from chat.limits import MAX_ASSISTANT_NAME_CHARS, MAX_PICTURE_CHARS
 from chat.models import Assistant, AssistantVersion, User
-from chat.models.assistant import AssistantQuerySet
+from chat.models.library import AssistantQuerySet
+from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
-from . import documents
-from .content import AssistantContent, content_of
+from . import assistant_documents
+from .assistant_documents import ids_of
 
+JOINER = "\u200d"  # between two emoji that are shown as one
+PARTS_OF_EMOJI = ("So", "Sk", "Mn", "Cf")  # Unicode categories
+INSTRUCTION_VARIABLE = re.compile(r"\{(date|time|name|language)\}")
 MAX_ASSISTANTS = 100  # per person
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantContent:
+    """The fields of a version: see `chat.models.AssistantVersion`. `documents`: ids, in their order.
+
+    `image`: the id of the uploaded picture.
+    """
+
+    name: str
+    description: str = ""
+    instructions: str = ""
+    picture: str = ""
+    model: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    questions: list[str] = field(default_factory=list)
+    documents: list[uuid.UUID] = field(default_factory=list)
+    image: uuid.UUID | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a version; its documents are rows of their own."""
+        found = asdict(self)
+        del found["documents"]
+        return found | {"image_id": found.pop("image")}
+
+
+def content_of(version: AssistantVersion) -> AssistantContent:
+    """Return the content of a stored version. Queries its documents."""
+    names = [name for name in AssistantContent.__dataclass_fields__ if name not in ("documents", "image")]
+    found = {name: getattr(version, name) for name in names}
+    return AssistantContent(**found, documents=ids_of(version), image=version.image_id)
+
+
+def model_of(version: AssistantVersion, offered: Catalog) -> LlmModel | None:
+    """Return the assistant's model, or its successor; None if it has none, or none that is `offered`."""
+    try:
+        return offered.resolve(version.model) if version.model else None
+    except UnknownModel:
+        return None
+
+
+def check_picture(text: str) -> str:
+    """Return the emoji without spaces around it, "" if there is none. Raises BadRequest for other text."""
+    picture = text.strip()
+    if picture and not is_emoji(picture):
+        raise BadRequest(_("The picture must be one emoji."))
+    return picture
+
+
+def is_emoji(text: str) -> bool:
+    """Return True for one emoji: a symbol, or a sequence such as a flag, a skin tone or a family."""
+    if not 0 < len(text) <= MAX_PICTURE_CHARS or unicodedata.category(text[0]) != "So":
+        return False
+    if any(unicodedata.category(character) not in PARTS_OF_EMOJI for character in text):
+        return False
+    symbols = sum(unicodedata.category(part[0]) == "So" for part in text.split(JOINER) if part)
+    total = sum(unicodedata.category(character) == "So" for character in text)
+    return total == symbols or (total == 2 and all(_is_flag_letter(each) for each in text))
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def fill(text: str, user: Any) -> str:
+    """Return the text with `{date}`, `{time}`, `{name}` and `{language}` replaced; other braces stay.
+
+    Date and time are those of the active time zone, and the language is the active one: the request's.
+    """
+    if "{" not in text:
+        return text
+    return INSTRUCTION_VARIABLE.sub(lambda found: _value(found[1], user), text)
+
+
+def _value(name: str, user: Any) -> str:
+    if name == "name":
+        return user.get_full_name() or user.get_username()
+    if name == "language":
+        return str(get_language_info(get_language() or "en")["name"])
+    return _written(timezone.localtime(), "l, j F Y" if name == "date" else "H:i")
+
+
+def _written(moment: datetime, form: str) -> str:
+    with translation.override("en"):
+        return date_format(moment, form)
 
 
 def usable(user: User) -> AssistantQuerySet:
@@ -56,10 +154,10 @@ def create(user: User, content: AssistantContent) -> Assistant:
 
 def _create(user: User, content: AssistantContent) -> Assistant:
     require_room(user)
-    documents.check(user, content.documents, content.image)
+    assistant_documents.check(user, content.documents, content.image)
     made = add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.columns())])
     assert made.current
-    documents.link(made.current, content.documents)
+    assistant_documents.link(made.current, content.documents)
     return made
 
 
@@ -91,11 +189,11 @@ def edit(user: User, key: uuid.UUID, content: AssistantContent) -> Assistant:
         assert assistant.current
         if content_of(assistant.current) != content:
             _require_may_change(user, assistant)
-            documents.check(user, content.documents, content.image)
+            assistant_documents.check(user, content.documents, content.image)
             last: Any = assistant.versions.aggregate(last=Max("number"))["last"]
             version = AssistantVersion(assistant=assistant, number=last + 1, **content.columns())
             version.save(force_insert=True)
-            documents.link(version, content.documents)
+            assistant_documents.link(version, content.documents)
             assistant.current = version
             assistant.save(update_fields=["current"])
         return assistant
@@ -186,7 +284,7 @@ def duplicate(user: User, key: uuid.UUID) -> Assistant:
         if source.assistant.owner_id == user.pk:
             name = _("Copy of %(name)s") % {"name": source.name}
             return _create(user, replace(content, name=name[:MAX_ASSISTANT_NAME_CHARS]))
-        copies = documents.copies(user, source)
+        copies = assistant_documents.copies(user, source)
         image = copies.get(content.image) if content.image else None
         return _create(
             user, replace(content, documents=[copies[key] for key in content.documents], image=image)

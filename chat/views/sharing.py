@@ -1,11 +1,14 @@
-"""The public page of a shared link, and the copy in which a signed-in user can continue."""
+"""Shared branches: the pages of one's links, the public page of a link, and the copy to continue in."""
 
 import uuid
 from collections.abc import Hashable
+from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
@@ -13,21 +16,25 @@ from chat.accounts.backends import client_address
 from chat.catalog import catalog
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL
-from chat.exceptions import NotFound
-from chat.models import Attachment, SharedLink, User
-from chat.sharing import snapshot
+from chat.exceptions import Conflict, ConversationBusy, NotFound
+from chat.models import Attachment, Message, SharedLink, User
+from chat.models.api_key import digest_of
+from chat.models.message import MAX_BRANCH_DEPTH
+from chat.sharing import links, snapshot
 from chat.sharing.copies import copy
 from chat.upstream.catalog import UnknownModel
 
-from ..conversations.chat_page import require_room
-from ..files import document_text
-from ..files.attachment_files import respond
-from ..page_context import first_model
-from ..requests import access, request_parsers
-from ..requests.errors import is_form
-from ..requests.request_fields import query_number
-from ..requests.responses import to_conversation
+from .files import document_text
+from .files.attachment_files import respond
+from .page_context import first_model
+from .pages import require_room
+from .requests import access, request_fields, request_parsers
+from .requests.errors import is_form, wants_json
+from .requests.request_fields import query_number
+from .requests.responses import HttpResponseSeeOther, to_conversation
+from .settings.settings_shell import ShownOnce, render_section
 
+NEW_LINK = ShownOnce("new-link", "chat:shared_links")
 SHARED_PAGE_HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -39,13 +46,102 @@ SHARED_PAGE_HEADERS = {
 MAX_WAITING_SHARED_PAGES = 10  # per address; each holds up to a megabyte of text
 
 
+@access.require_methods("GET", "HEAD", "POST", page=True)
+def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
+    """Preview what a link to the branch up to this message would share; a POST creates the link."""
+    user = _user(request)
+    own_message = access.get_message_or_404(request, message)
+    try:
+        if request.method != "POST":
+            links.check(own_message)
+            return render_section(request, "shared", "sharing/share.html", _preview(own_message))
+        sent = request_fields.parse(request, "days", "name", "title")
+        days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LINK_DAYS)
+        title = request_parsers.title_field(sent)
+        shows_name = request_fields.parse_switch(request, sent, "name")
+        link, token = links.create(user, own_message.pk, days, shows_name=shows_name, title=title)
+    except (Conflict, ConversationBusy) as refusal:
+        if wants_json(request):
+            raise
+        context = {"message": own_message, "refusal": refusal.message}
+        return render_section(request, "shared", "sharing/share.html", context, refusal.status)
+    if is_form(request):
+        return NEW_LINK.redirect_with(token)
+    payload = {"id": str(link.pk), "url": _url(token), "expires": link.expires}
+    return JsonResponse(payload, status=201, headers={"Cache-Control": "no-store"})
+
+
+@access.require_methods("GET", "HEAD", page=True)
+def share_conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse:
+    """Redirect to the sharing page of the active branch's last message.
+
+    The menu of a conversation cannot link there directly: the last message changes while the page is open.
+    """
+    _user(request)
+    own_conversation = access.get_conversation_or_404(request, conversation)
+    if own_conversation.active_leaf_id is None:
+        raise NotFound(_("This conversation has no messages to share."))
+    return redirect("chat:share", own_conversation.active_leaf_id)
+
+
+@access.require_methods("GET", "HEAD", page=True)
+def shared_links(request: HttpRequest) -> HttpResponse:
+    """List the person's links. The URL of a link that was just created is shown this once."""
+    user = _user(request)
+    shared = SharedLink.objects.owned_by(user).select_related("leaf").order_by("-created")
+    context: dict[str, Any] = {"links": shared, "permanent": settings.SHARING == "permanent"}
+    token = NEW_LINK.read(request)
+    if token and shared.filter(digest=digest_of(token)).exists():
+        context["url"] = _url(token)
+    response = render_section(request, "shared", "sharing/links.html", context)
+    NEW_LINK.forget(request, response)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@access.require_methods("POST")
+def revoke(request: HttpRequest, link: uuid.UUID) -> HttpResponse:
+    """Delete a link. Its page answers 404 from then on."""
+    user = _user(request)
+    request_parsers.no_fields(request)
+    links.revoke(user, link)
+    if is_form(request):
+        return HttpResponseSeeOther(reverse("chat:shared_links"))
+    return JsonResponse({"id": str(link), "revoked": True})
+
+
+def _user(request: HttpRequest) -> User:
+    """Return the signed-in user. Raises NotAuthenticated, and NotFound if sharing is off."""
+    user = access.get_user(request)
+    if not links.is_on():
+        raise NotFound(_("Sharing is turned off on this site."))
+    return user
+
+
+def _preview(message: Message) -> dict[str, Any]:
+    keys = [node.id for node in Message.objects.ancestors(message.pk, MAX_BRANCH_DEPTH)]
+    first = Message.objects.get(pk=keys[-1])
+    return {
+        "message": message,
+        "title": links.title_of(message),
+        "first": first,
+        "total": len(keys),
+        "lifetimes": links.lifetimes(),
+        "lifetime": links.DEFAULT_LINK_DAYS,
+    }
+
+
+def _url(token: str) -> str:
+    return f"{settings.SITE_URL}{reverse('chat:shared', args=[token])}"
+
+
 @access.require_methods("GET", "HEAD")
 async def shared(request: HttpRequest, token: str) -> HttpResponseBase:
     """Show the shared messages. The session is not read, so the response is the same for everybody."""
     visitor: Hashable = ("shared", client_address(request))
     page = await run_in_db(_read, token, _number(request), visitor)
     await snapshot.render(page, visitor)
-    return await RENDER_POOL.run(visitor, _page, request, token, page)
+    return await RENDER_POOL.run(visitor, _shared_page, request, token, page)
 
 
 @access.require_methods("GET", "HEAD")
@@ -133,7 +229,7 @@ def _gone() -> NotFound:
     return NotFound(_("This link doesn’t exist or has expired."))
 
 
-def _page(request: HttpRequest, token: str, page: snapshot.SharedPage) -> HttpResponse:
+def _shared_page(request: HttpRequest, token: str, page: snapshot.SharedPage) -> HttpResponse:
     name_of = catalog.current.get().name_of
     for message in page.messages:
         message["model_name"] = name_of(message["model"])

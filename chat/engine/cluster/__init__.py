@@ -1,1 +1,0 @@
-"""Communication between server processes about runs. Imports only `engine.generation` and below."""

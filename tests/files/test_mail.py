@@ -8,7 +8,7 @@ import pytest
 
 from chat.files.confined.documents import cleaned
 from chat.files.confined.mail import ENCRYPTED, mail_pages
-from chat.files.confined.mail_text import calendar_text, header_text, plain_text
+from chat.files.confined.mail_text import calendar_text, plain_text
 from tests.files.extracting import extracted
 
 PLAIN = "Content-Type: text/plain; charset=utf-8\n"
@@ -88,31 +88,6 @@ PIECES = b"".join(der(0x04, SIGNED[at : at + 100]) for at in range(0, len(SIGNED
 )
 def test_a_text_in_any_encoding(transfer: str, text: str, charset: str, encoding: str) -> None:
     assert body(encoded(text.encode(encoding), charset, transfer)) == text
-
-
-@pytest.mark.parametrize(
-    ("raw", "wanted"),
-    [
-        ("plain", "plain"),
-        ("=?utf-8?q?Gr=C3=BC=C3=9Fe?=", "Grüße"),
-        ("=?UTF-8?B?R3LDvMOfZQ==?= and", "Grüße and"),
-        ("=?utf-8?Q?a_b?=\n =?utf-8?Q?c?= d", "a bc d"),
-        ("=?utf-8?b?w7w=?= =?iso-8859-1?q?=DF?=", "üß"),
-        ("=?utf-8?b?R3LD?= =?utf-8?b?vMOfZQ==?=", "Grüße"),  # divided within a character
-        ('"=?utf-8?q?M=C3=BCller?=" <m@e.org>', '"Müller" <m@e.org>'),
-        ("a=?utf-8?q?=C3=BC?=b", "aüb"),
-        ("=?utf-8?q?with spaces=21?=", "with spaces!"),
-        ("=?utf-8?b?R3LDvMOfZQ?=", "Grüße"),  # without its padding
-        ("=?x-nothing?q?=C3=BC?=", "ü"),
-        ("=?utf-8*de?q?=C3=BC?=", "ü"),
-        ("=?utf-8?x?=C3=BC?=", "=?utf-8?x?=C3=BC?="),
-        ("=?gb2312?b?xOO6ww==?=", "你好"),
-        ("folded\r\n\twords", "folded words"),
-        ("Gr\udcc3\udcbc\udcc3\udc9fe", "Grüße"),
-    ],
-)
-def test_headers_in_words(raw: str, wanted: str) -> None:
-    assert header_text(raw) == wanted
 
 
 def test_the_headers_that_people_see() -> None:

@@ -1,8 +1,8 @@
-"""The template contexts of the chat page and of its messages alone, typed."""
+"""The template contexts of the chat page and of its messages alone."""
 
 import uuid
 from datetime import tzinfo
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -14,7 +14,7 @@ from chat.conversations.turns import store
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
 from chat.sharing import links
-from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
+from chat.upstream.catalog import Catalog, LlmModel
 
 from . import model_picker
 from .conversations import runs, start_page, thread
@@ -25,46 +25,6 @@ from .files import attachment_parts
 from .requests import access, parameter_form
 
 
-class ThreadContext(TypedDict):
-    """The context of `chat/_thread.html`: the messages and what stands around them."""
-
-    conversation: Conversation | None
-    thread: list[dict[str, Any]]
-    older: uuid.UUID | None
-    time_zone: tzinfo | Literal[""]  # "" also means that it is not known yet
-    state: ConversationState | None
-    models: list[LlmModel]
-    retired: RetiredModel | None
-    successor: str
-    context_ends: bool  # the context of the next reply starts after the last message
-
-
-class RequestContext(TypedDict, total=False):
-    """The keys that single requests add: the branch of `?at=`, or the message that a form could not send."""
-
-    elsewhere: uuid.UUID  # a message on another branch
-    later: bool  # messages follow that are not on the page
-    error: str
-    content: str  # of the message box
-    refresh: str
-
-
-class PageContext(ThreadContext, RequestContext, start_page.StartContext, start_page.AssistantContext):
-    """The context of `chat/page.html`: the messages, the sidebar, the message box and the controls."""
-
-    listing: Listing
-    deleted: Conversation | None
-    removed: Message | None
-    current_model: str
-    model_groups: list[model_picker.ModelGroup]
-    controls: dict[str, Any]
-    form_key: uuid.UUID
-    temporary: bool
-    gateway: bool
-    sharing: bool
-    accepted_files: str  # that can be added to a message; "" where none can
-
-
 def thread_context(
     request: HttpRequest,
     catalog: Catalog,
@@ -72,7 +32,12 @@ def thread_context(
     conversation: Conversation | None,
     state: ConversationState | None,
     wanted_model: str,
-) -> ThreadContext:
+) -> dict[str, Any]:
+    """Return the context of `chat/_thread.html`: the messages and what stands around them.
+
+    `wanted_model`: the one that the conversation names. A `time_zone` of "" is UTC, or not known yet.
+    `context_ends`: the context of the next reply starts after the last message.
+    """
     zone, model = timezone_of(request), catalog.resolve_or_default(wanted_model)
     start = _context_start(conversation, state, model) if conversation and state else None
     _complete_items(page, catalog, model, conversation, start, zone)
@@ -94,16 +59,19 @@ def page_context(
     request: HttpRequest,
     catalog: Catalog,
     page: Thread,
-    thread: ThreadContext,
+    thread: dict[str, Any],
     listing: Listing,
     wanted_model: str,
-    added: RequestContext,
+    added: dict[str, Any],
     assistant: AssistantVersion | None = None,
-) -> PageContext:
-    """Return the whole page's context. `assistant`: with which a new conversation begins."""
+) -> dict[str, Any]:
+    """Return the context of `chat/page.html`: also the sidebar, the message box and the controls.
+
+    `added`: the keys that single requests add. `assistant`: with which a new conversation begins.
+    """
     user, conversation = access.get_user(request), thread["conversation"]
     model = catalog.resolve_or_default(wanted_model)
-    start: start_page.StartContext = {}
+    start = {}
     if conversation is None:
         start = start_page.context(request, user, catalog, listing.models)
         assisted = start_page.of_start(user, assistant, catalog)

@@ -21,14 +21,7 @@ from chat.models.conversation import ConversationState
 from chat.rendering.message_html import MessageHtml
 
 from .conversations import conversation_list, start_page, thread
-from .page_context import (
-    PageContext,
-    RequestContext,
-    ThreadContext,
-    first_model,
-    page_context,
-    thread_context,
-)
+from .page_context import first_model, page_context, thread_context
 from .requests import access
 from .requests.errors import is_part
 
@@ -42,7 +35,7 @@ class ChatPage:
     request: HttpRequest
     user: User
     items: list[dict[str, Any]]
-    context: ThreadContext | PageContext
+    context: dict[str, Any]
     template: str
 
     async def response(self) -> HttpResponse:
@@ -140,10 +133,10 @@ def _conversation(request: HttpRequest, key: uuid.UUID) -> ChatPage:
     state = Conversation.objects.state(request.user, current.pk)
     reached = thread.read_at(current, at) if at else None
     messages = reached or thread.read(current, before, since=since.pk if since else None)
-    added: RequestContext = {}
-    if at and not reached:
+    added: dict[str, Any] = {}
+    if at and not reached:  # the message is on another branch
         added["elsewhere"] = at.pk
-    if reached:
+    if reached:  # do messages follow that are not on the page?
         added["later"] = reached.items[-1]["id"] != current.active_leaf_id
     return _page(request, current, messages, state=state, alone=is_part(request), added=added)
 
@@ -161,7 +154,7 @@ def _with_typed(request: HttpRequest, current: Conversation | None, typed: str, 
     messages = thread.read(current) if current else thread.EMPTY
     assistant = None if current else start_page.typed_for(access.get_user(request), request.POST)
     # No automatic refresh: it would lose the typed message.
-    added: RequestContext = {"error": why, "content": typed, "refresh": ""}
+    added = {"error": why, "content": typed, "refresh": ""}
     return _page(request, current, messages, added=added, assistant=assistant)
 
 
@@ -172,7 +165,7 @@ def _page(
     *,
     state: ConversationState | None = None,
     alone: bool = False,
-    added: RequestContext | None = None,
+    added: dict[str, Any] | None = None,
     assistant: AssistantVersion | None = None,
 ) -> ChatPage:
     """Query the rest of a page around `messages`; with `alone` there are only the messages."""

@@ -8,7 +8,6 @@ from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -26,7 +25,7 @@ from chat.limits import MAX_TAG_CHARS
 
 from ..requests import access, request_fields
 from ..requests.errors import is_form, is_part
-from ..requests.responses import HttpResponseSeeOther, to_conversation
+from ..requests.responses import HttpResponseSeeOther, set_cookie, to_conversation
 
 ROUTE_OF_PAGE = {
     "list": "chat:list",
@@ -82,15 +81,7 @@ def _to_list(request: HttpRequest, page: str, action: str, number: int, token: s
         response.delete_cookie(UNDO, path=reverse("chat:list"), samesite="Strict")
     if not offered:
         return response
-    response.set_cookie(
-        UNDO,
-        token,
-        max_age=changes.TOKEN_SECONDS,
-        path=reverse("chat:list"),
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Strict",
-    )
+    set_cookie(response, UNDO, token, changes.TOKEN_SECONDS, path=reverse("chat:list"), samesite="Strict")
     return response
 
 

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from typing import TypedDict
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -13,12 +13,12 @@ from django.urls import reverse
 from chat.exceptions import NotFound
 from chat.library import assistants
 from chat.library.assistants import model_of
-from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
-from chat.upstream.catalog import Catalog, LlmModel
+from chat.models import AssistantVersion, Attachment, Conversation, User
+from chat.upstream.catalog import Catalog
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
 
 from ..requests import access, request_fields
-from ..requests.responses import HttpResponseSeeOther
+from ..requests.responses import HttpResponseSeeOther, set_cookie
 
 RECENT_MODELS_ON_START_PAGE = 4
 # Holds the id of the administrator who dismissed the checklist in this browser.
@@ -27,16 +27,7 @@ COOKIE_SECONDS = 365 * 24 * 60 * 60
 MAX_OFFERED_ASSISTANTS = 6  # on the empty page
 
 
-class StartContext(TypedDict, total=False):
-    """The part of the page's context that only the empty page has."""
-
-    recent_models: list[LlmModel]
-    small_model: LlmModel | None
-    checklist: bool
-    cloudflare: bool
-
-
-def context(request: HttpRequest, user: User, catalog: Catalog, used: list[str]) -> StartContext:
+def context(request: HttpRequest, user: User, catalog: Catalog, used: list[str]) -> dict[str, Any]:
     """Return the empty page's context. `used`: the models of the user's conversations, the latest first."""
     by_id = {model.id: model for model in catalog}
     recent = [by_id[name] for name in used if name in by_id][:RECENT_MODELS_ON_START_PAGE]
@@ -53,26 +44,8 @@ def dismiss_checklist(request: HttpRequest) -> HttpResponseBase:
     """Remember in this browser that the user has dismissed the checklist, then show the empty page."""
     user = access.get_user(request)
     response = HttpResponseSeeOther(reverse("chat:home"))
-    response.set_cookie(
-        CHECKLIST_COOKIE,
-        str(user.pk),
-        max_age=COOKIE_SECONDS,
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    set_cookie(response, CHECKLIST_COOKIE, str(user.pk), COOKIE_SECONDS)
     return response
-
-
-class AssistantContext(TypedDict, total=False):
-    """The part of the page's context that is about assistants."""
-
-    assistant: AssistantVersion | None  # answers in this conversation
-    unset: str  # JSON of a request that resets the assistant's parameters
-    is_model_missing: bool  # the assistant has a model that the user may not use
-    documents: list[Attachment]  # of the assistant with which a conversation begins
-    assistants: list[Assistant]  # offered for a new conversation
-    more_assistants: bool
 
 
 def wanted(request: HttpRequest) -> AssistantVersion | None:
@@ -95,12 +68,16 @@ def model_of_assistant(version: AssistantVersion | None, offered: Catalog) -> st
     return found.id if found else ""
 
 
-def of_conversation(conversation: Conversation) -> AssistantContext:
+def of_conversation(conversation: Conversation) -> dict[str, Any]:
     return {"assistant": conversation.assistant_version}
 
 
-def of_start(user: User, version: AssistantVersion | None, offered: Catalog) -> AssistantContext:
-    """Return the context of the empty page: of the chosen version, otherwise of what is offered."""
+def of_start(user: User, version: AssistantVersion | None, offered: Catalog) -> dict[str, Any]:
+    """Return the context of the empty page: of the chosen version, otherwise of what is offered.
+
+    `unset`: JSON of a request that resets the assistant's parameters. `is_model_missing`: the assistant has a
+    model that the user may not use.
+    """
     if version is None:
         found = list(assistants.usable(user).defer("current__instructions")[: MAX_OFFERED_ASSISTANTS + 1])
         return {

@@ -1,7 +1,9 @@
 """Responses of several views: redirects after a form, and the event streams of runs."""
 
 import uuid
+from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -20,6 +22,14 @@ class HttpResponseSeeOther(HttpResponseRedirect):
     """303: the page to show after a form was processed."""
 
     status_code = 303
+
+
+def set_cookie(
+    response: HttpResponseBase, name: str, value: str, seconds: int, *, path: str = "/", samesite: Any = "Lax"
+) -> None:
+    """Set a cookie that only the server reads; on a site with https, a browser sends it over https only."""
+    secure = settings.SESSION_COOKIE_SECURE
+    response.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite=samesite)
 
 
 def to_conversation(conversation: uuid.UUID, message: uuid.UUID | None = None) -> HttpResponseSeeOther:

@@ -14,6 +14,8 @@ from django.utils import translation
 from chat.accounts.timezones import CHOSEN_COOKIE, chosen_zone
 from chat.models.preferences import PREFERENCE_CHOICES, Preferences
 
+from ..requests.responses import set_cookie
+
 PREFERENCE_COOKIE_SECONDS = 365 * 24 * 60 * 60
 # The cookie of each preference that is kept in one.
 COOKIES = {name: name for name in PREFERENCE_CHOICES} | {
@@ -73,11 +75,4 @@ def synchronise(request: HttpRequest, response: HttpResponseBase) -> None:
         if not value:
             response.delete_cookie(cookie)
             continue
-        response.set_cookie(
-            cookie,
-            value,
-            max_age=PREFERENCE_COOKIE_SECONDS,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,  # only the server reads them
-            samesite="Lax",
-        )
+        set_cookie(response, cookie, value, PREFERENCE_COOKIE_SECONDS)

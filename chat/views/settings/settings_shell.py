@@ -8,7 +8,6 @@ shows it gets it, and the server stores only its digest.
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,7 +20,7 @@ from chat.sharing import links
 
 from ..conversations import conversation_list
 from ..requests import access
-from ..requests.responses import HttpResponseSeeOther
+from ..requests.responses import HttpResponseSeeOther, set_cookie
 
 # Name, route and heading of each section.
 SECTIONS = (
@@ -69,15 +68,7 @@ class ShownOnce:
         """Redirect to the page, which shows the secret."""
         page = reverse(self.route)
         response = HttpResponseSeeOther(page)
-        response.set_cookie(
-            self.cookie,
-            secret,
-            max_age=SHOWN_ONCE_SECONDS,
-            path=page,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Strict",
-        )
+        set_cookie(response, self.cookie, secret, SHOWN_ONCE_SECONDS, path=page, samesite="Strict")
         return response
 
     def read(self, request: HttpRequest) -> str:

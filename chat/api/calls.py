@@ -98,7 +98,8 @@ async def _start_with_texts(
 
 
 def _send(engine: Engine, prepared: _PreparedCall) -> tuple[CompletionParams, ActiveCall]:
-    active_call = engine.api_calls.start(prepared.call, prepared.chat_request, prepared.transcript)
+    call, transcript = prepared.call, prepared.transcript
+    active_call = ActiveCall(engine.api_calls, call, prepared.chat_request, transcript)
     active_call.requested = prepared.requested_model
     return prepared.params, active_call
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from chat.catalog.catalog import CurrentCatalog
 from chat.conversations.titles import (
     MAX_TITLE_REPLY_CHARS,
-    TitleClaim,
     claim_title,
     clean_title,
     may_read,
@@ -23,6 +22,7 @@ from chat.models import Conversation, Run, TitleRequest
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.routing.routed_request import RoutedRequest
 from chat.upstream.routing.router import Router
 
 DEADLINE_SECONDS = 30.0
@@ -71,8 +71,8 @@ class Titles:
             claim = await run_in_db(claim_title, run.conversation_id, run.message_id, model.id)
             if claim is None:
                 return
-            attempt = _Attempt(self._router, claim, model)
-            title, outcome = await attempt.run()
+            routed = self._router.stream(title_request(model, claim), background=True)
+            title, outcome = await _attempt(routed)
             await run_in_db(save_title, claim, title, outcome.to_columns())
 
 
@@ -82,42 +82,37 @@ def _is_first_reply(run: Run, request: ChatRequest) -> bool:
     return replies == (1 if run.text_offset else 0)
 
 
-class _Attempt:
-    """The one request for a title."""
+async def _attempt(request: RoutedRequest) -> tuple[str, RunOutcome]:
+    """Return the title, "" if the model gave none, and the outcome of the request with its usage."""
+    title = ""
+    try:
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            title, outcome = _parse_title(*await _read(request))
+    except TimeoutError:
+        outcome = RunOutcome(TitleRequest.Status.INTERRUPTED, code=ErrorKind.TIMEOUT.value)
+    except UpstreamError as error:
+        outcome = outcome_of_error(error)
+    if stream := request.attempt:
+        outcome = replace(
+            outcome,
+            usage=stream.usage,
+            request_id=outcome.request_id or stream.request_id,
+            gateway_log_ref=stream.gateway_log_ref,
+        )
+    return title, outcome
 
-    def __init__(self, router: Router, claim: TitleClaim, model: LlmModel) -> None:
-        self._request = router.stream(title_request(model, claim), background=True)
 
-    async def run(self) -> tuple[str, RunOutcome]:
-        """Return the title, "" if the model gave none, and the outcome with its usage."""
-        title = ""
-        try:
-            async with asyncio.timeout(DEADLINE_SECONDS):
-                title, outcome = _parse_title(*await self._read())
-        except TimeoutError:
-            outcome = RunOutcome(TitleRequest.Status.INTERRUPTED, code=ErrorKind.TIMEOUT.value)
-        except UpstreamError as error:
-            outcome = outcome_of_error(error)
-        if stream := self._request.attempt:
-            outcome = replace(
-                outcome,
-                usage=stream.usage,
-                request_id=outcome.request_id or stream.request_id,
-                gateway_log_ref=stream.gateway_log_ref,
-            )
-        return title, outcome
-
-    async def _read(self) -> tuple[str, str]:
-        """Return the model's response without its reasoning, and the finish reason. Raises UpstreamError."""
-        text = ""
-        async with self._request as stream:
-            async for delta in stream:
-                text += delta.text
-                if len(text) > MAX_TITLE_REPLY_CHARS:
-                    return "", "length"
-            if not stream.complete:
-                raise UpstreamError(ErrorKind.INTERRUPTED)
-        return text, stream.finish_reason
+async def _read(request: RoutedRequest) -> tuple[str, str]:
+    """Return the model's response without its reasoning, and the finish reason. Raises UpstreamError."""
+    text = ""
+    async with request as stream:
+        async for delta in stream:
+            text += delta.text
+            if len(text) > MAX_TITLE_REPLY_CHARS:
+                return "", "length"
+        if not stream.complete:
+            raise UpstreamError(ErrorKind.INTERRUPTED)
+    return text, stream.finish_reason
 
 
 def _parse_title(text: str, finish_reason: str) -> tuple[str, RunOutcome]:

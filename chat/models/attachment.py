@@ -18,6 +18,10 @@ from chat.limits import MAX_ALT_CHARS, MAX_FILE_NAME_CHARS
 MAX_EMBEDDING_MODEL_CHARS = 200
 READING_CHARS = 16
 MAX_MEDIA_TYPE_CHARS = 100
+COPIED_COLUMNS = (
+    *("file_id", "media_type", "name", "alt", "width", "height", "size"),
+    *("pages", "pages_without_text", "tokens", "reading"),
+)
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
 
 
@@ -169,22 +173,8 @@ class Attachment(models.Model):
 
     def copy(self, *, owner_id: int, message_id: uuid.UUID | None, position: int) -> "Attachment":
         """Return a new attachment with the same file, of another message or of none; it is not saved."""
-        return Attachment(
-            owner_id=owner_id,
-            message_id=message_id,
-            position=position,
-            file_id=self.file_id,
-            media_type=self.media_type,
-            name=self.name,
-            alt=self.alt,
-            width=self.width,
-            height=self.height,
-            size=self.size,
-            pages=self.pages,
-            pages_without_text=self.pages_without_text,
-            tokens=self.tokens,
-            reading=self.reading,
-        )
+        same = {name: getattr(self, name) for name in COPIED_COLUMNS}
+        return Attachment(owner_id=owner_id, message_id=message_id, position=position, **same)
 
 
 class DocumentPage(models.Model):

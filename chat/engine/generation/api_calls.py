@@ -60,14 +60,6 @@ class ApiCalls:
     def is_full(self) -> bool:
         return len(self.open) >= MAX_LIVE_RUNS
 
-    def start(self, call: Call, request: ChatRequest, transcript: CallTranscript | None) -> "ActiveCall":
-        """Begin a call whose row is committed.
-
-        The client gets the model it named or an error: no fallback, and no place in the wait queue. Programs
-        can handle 429 and `Retry-After`, and would take a long wait for a server that hangs.
-        """
-        return ActiveCall(self, call, request, transcript)
-
     async def wait(self, timeout: float, force: asyncio.Event) -> None:
         """Wait until all calls have ended, for at most `timeout` seconds or until `force` is set."""
         deadline = asyncio.get_running_loop().time() + timeout
@@ -89,7 +81,13 @@ class ApiCalls:
 
 
 class ActiveCall:
-    """A call in progress. `requested`: the name that the client sent, if that model has a successor."""
+    """A call in progress, whose row is committed.
+
+    The client gets the model it named or an error: no fallback, and no place in the wait queue. Programs can
+    handle 429 and `Retry-After`, and would take a long wait for a server that hangs.
+
+    `requested`: the name that the client sent, if that model has a successor.
+    """
 
     def __init__(
         self, calls: ApiCalls, call: Call, request: ChatRequest, transcript: CallTranscript | None

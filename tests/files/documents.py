@@ -8,7 +8,6 @@ from collections.abc import Iterable
 TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-MAIN = "application/vnd.openxmlformats-officedocument"
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 SLIDE = "http://schemas.openxmlformats.org/presentationml/2006/main"
@@ -65,23 +64,24 @@ def package(parts: dict[str, bytes | str]) -> bytes:
     return target.getvalue()
 
 
-def relations(*targets: tuple[str, str]) -> str:
-    each = "".join(
-        f'<Relationship Id="r{number}" Type="{OFFICE}/{kind}" Target="{target}"/>'
-        for number, (kind, target) in enumerate(targets, 1)
-    )
-    return f'<?xml version="1.0"?><Relationships xmlns="{RELATIONS}">{each}</Relationships>'
+def relations(*targets: tuple[str, str], links: tuple[str, ...] = ()) -> str:
+    """The references of a part: by kind, numbered from r1 on, and addresses outside, from l0 on."""
+    each = [
+        f'<Relationship Id="r{at}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for at, (kind, target) in enumerate(targets, 1)
+    ] + [
+        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
+        for at, target in enumerate(links)
+    ]
+    return f'<?xml version="1.0"?><Relationships xmlns="{RELATIONS}">{"".join(each)}</Relationships>'
 
 
-def content_types(**parts: str) -> str:
-    each = "".join(
-        f'<Override PartName="/{name.replace("__", "/")}.xml" ContentType="{MAIN}.{kind}+xml"/>'
-        for name, kind in parts.items()
+def office(main: str, parts: dict[str, bytes | str]) -> bytes:
+    """An Office file that begins with the part `main`."""
+    types = f'<?xml version="1.0"?><Types xmlns="{TYPES}"/>'
+    return package(
+        {"[Content_Types].xml": types, "_rels/.rels": relations(("officeDocument", main)), **parts}
     )
-    rels = (
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    )
-    return f'<?xml version="1.0"?><Types xmlns="{TYPES}">{rels}{each}</Types>'
 
 
 def paragraph(text: str) -> str:
@@ -92,61 +92,50 @@ def docx(*paragraphs: str, doctype: str = "", body: str = "", **more: bytes | st
     """A text document. `body` is raw XML, `doctype` stands before the root, `more` holds further parts."""
     inside = body or "".join(map(paragraph, paragraphs))
     document = f"<w:document {WORD_SPACES}><w:body>{inside}</w:body></w:document>"
-    parts: dict[str, bytes | str] = {
-        "[Content_Types].xml": content_types(word__document="wordprocessingml.document.main"),
-        "_rels/.rels": relations(("officeDocument", "word/document.xml")),
-        "word/document.xml": f'<?xml version="1.0"?>{doctype}{document}',
-    }
-    return package({**parts, **{name.replace("__", "/"): part for name, part in more.items()}})
+    parts = {name.replace("__", "/"): part for name, part in more.items()}
+    return office(
+        "word/document.xml", {"word/document.xml": f'<?xml version="1.0"?>{doctype}{document}', **parts}
+    )
 
 
 def docx_with(body: str, links: tuple[str, ...] = (), **parts: str) -> bytes:
     """A text document with further parts by kind ("numbering", "styles", "footnotes", …), each raw XML."""
-    more: dict[str, bytes | str] = {f"word/{kind}.xml": _part(kind, inside) for kind, inside in parts.items()}
-    each = [f'<Relationship Id="{kind}" Type="{OFFICE}/{kind}" Target="{kind}.xml"/>' for kind in parts] + [
-        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
-        for at, target in enumerate(links)
-    ]
-    more["word/_rels/document.xml.rels"] = (
-        f'<Relationships xmlns="{RELATIONS}">{"".join(each)}</Relationships>'
+    roots = {"header": "hdr", "footer": "ftr"}
+    more = {
+        f"word/{kind}.xml": f"<w:{roots.get(kind, kind)} {WORD_SPACES}>{inside}</w:{roots.get(kind, kind)}>"
+        for kind, inside in parts.items()
+    }
+    rels = relations(*((kind, f"{kind}.xml") for kind in parts), links=links)
+    return docx(body=body, **{"word/_rels/document.xml.rels": rels, **more})
+
+
+def _book(sheets: dict[str, tuple[str, str]], about: str = "", **shared: str) -> dict[str, bytes | str]:
+    """The parts of a workbook: its sheets by name, each its state and raw XML; those they share by kind."""
+    names = "".join(
+        f'<sheet name="{name}" sheetId="{at}" r:id="r{at}" state="{state}"/>'
+        for at, (name, (state, _)) in enumerate(sheets.items(), 1)
     )
-    return docx(body=body, **{name.replace("/", "__"): part for name, part in more.items()})
-
-
-def _part(kind: str, inside: str) -> str:
-    root = {"header": "hdr", "footer": "ftr"}.get(kind, kind)
-    return f"<w:{root} {WORD_SPACES}>{inside}</w:{root}>"
+    targets = [("worksheet", f"sheet{at}.xml") for at in range(1, len(sheets) + 1)]
+    return {
+        "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">{about}<sheets>{names}</sheets>'
+        "</workbook>",
+        "xl/_rels/workbook.xml.rels": relations(*targets, *((kind, f"{kind}.xml") for kind in shared)),
+        **{
+            f"xl/{target}": f'<worksheet xmlns="{SHEET}" xmlns:r="{OFFICE}">{inside}</worksheet>'
+            for (_, target), (_, inside) in zip(targets, sheets.values(), strict=True)
+        },
+        **{f"xl/{kind}.xml": inside for kind, inside in shared.items()},
+    }
 
 
 def xlsx(**sheets: list[list[str]]) -> bytes:
     """A workbook, its sheets by name, of rows of texts."""
-    names = "".join(
-        f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>' for number, name in enumerate(sheets, 1)
-    )
-    book = f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}"><sheets>{names}</sheets></workbook>'
-    kinds = {f"xl__sheet{number}": "spreadsheetml.worksheet" for number in range(1, len(sheets) + 1)}
-    parts: dict[str, bytes | str] = {
-        "[Content_Types].xml": content_types(xl__workbook="spreadsheetml.sheet.main", **kinds),
-        "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
-        "xl/workbook.xml": book,
-        "xl/_rels/workbook.xml.rels": relations(
-            *(("worksheet", f"sheet{number}.xml") for number in range(1, len(sheets) + 1))
-        ),
-    }
-    for number, rows in enumerate(sheets.values(), 1):
-        cells = "".join(
-            f'<row r="{row}">'
-            + "".join(
-                f'<c r="{chr(65 + column)}{row}" t="inlineStr"><is><t>{text}</t></is></c>'
-                for column, text in enumerate(texts)
-            )
-            + "</row>"
-            for row, texts in enumerate(rows, 1)
-        )
-        parts[f"xl/sheet{number}.xml"] = (
-            f'<worksheet xmlns="{SHEET}"><sheetData>{cells}</sheetData></worksheet>'
-        )
-    return package(parts)
+    made = {}
+    for name, rows in sheets.items():
+        lines = ("".join(f'<c t="inlineStr"><is><t>{text}</t></is></c>' for text in texts) for texts in rows)
+        cells = "".join(f"<row>{line}</row>" for line in lines)
+        made[name] = ("visible", f"<sheetData>{cells}</sheetData>")
+    return office("xl/workbook.xml", _book(made))
 
 
 def workbook(
@@ -167,87 +156,70 @@ def workbook(
     """
     codes = "".join(f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in enumerate(formats, 164))
     styles = "".join(f'<xf numFmtId="{164 + at}"/>' for at in range(len(formats)))
-    more = {f"xl/{kind}.xml": inside for kind, inside in ((parts or {}) | (shared or {})).items()}
-    outside = "".join(
-        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
-        for at, target in enumerate(links)
-    )
-    return package(
+    usual = {
+        "styles": f'<styleSheet xmlns="{SHEET}"><numFmts>{codes}</numFmts><cellXfs><xf numFmtId="0"/>{styles}'
+        "</cellXfs></styleSheet>",
+        "sharedStrings": f'<sst xmlns="{SHEET}"><si><t>shared</t></si><si><r><t>ri</t></r><r><t>ch</t></r>'
+        "<rPh><t>reading</t></rPh></si></sst>",
+    }
+    inside = f"{around[0]}<sheetData>{rows}</sheetData>{around[1]}"
+    own = parts or {}
+    return office(
+        "xl/workbook.xml",
         {
-            "[Content_Types].xml": content_types(xl__workbook="spreadsheetml.sheet.main"),
-            "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
-            "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">{book}<sheets>'
-            f'<sheet name="One" sheetId="1" r:id="r1" state="{state}"/></sheets></workbook>',
-            "xl/_rels/workbook.xml.rels": relations(
-                ("worksheet", "sheet.xml"),
-                ("styles", "styles.xml"),
-                ("sharedStrings", "texts.xml"),
-                *((kind, f"{kind}.xml") for kind in shared or {}),
-            ),
-            "xl/sheet.xml": f'<worksheet xmlns="{SHEET}" xmlns:r="{OFFICE}">{around[0]}<sheetData>{rows}'
-            f"</sheetData>{around[1]}</worksheet>",
-            "xl/_rels/sheet.xml.rels": relations(*((kind, f"{kind}.xml") for kind in parts or {})).replace(
-                "</Relationships>", f"{outside}</Relationships>"
-            ),
-            "xl/styles.xml": f'<styleSheet xmlns="{SHEET}"><numFmts>{codes}</numFmts><cellXfs>'
-            f'<xf numFmtId="0"/>{styles}</cellXfs></styleSheet>',
-            "xl/texts.xml": f'<sst xmlns="{SHEET}"><si><t>shared</t></si><si><r><t>ri</t></r><r><t>ch</t></r>'
-            "<rPh><t>reading</t></rPh></si></sst>",
-            **more,
+            **_book({"One": (state, inside)}, book, **usual, **(shared or {})),
+            "xl/_rels/sheet1.xml.rels": relations(*((kind, f"{kind}.xml") for kind in own), links=links),
+            **{f"xl/{kind}.xml": each for kind, each in own.items()},
             **(files or {}),
-        }
+        },
     )
+
+
+SLIDE_SPACES = (
+    f'xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}" xmlns:m="{MATH}"'
+    f' xmlns:mc="{COMPATIBILITY}"'
+    f' xmlns:c="{DRAWING.replace("main", "chart")}"'
+    f' xmlns:dgm="{DRAWING.replace("main", "diagram")}"'
+    ' xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"'
+    ' xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
+)
+
+
+def _presentation(*slides: str, attributes: str = "") -> dict[str, bytes | str]:
+    """The parts of a presentation: slides of these shapes, of raw XML."""
+    numbers = range(1, len(slides) + 1)
+    ids = "".join(f'<p:sldId id="{255 + number}" r:id="r{number}"/>' for number in numbers)
+    targets = [("slide", f"slide{number}.xml") for number in numbers]
+    return {
+        "ppt/presentation.xml": f"<p:presentation {SLIDE_SPACES}><p:sldIdLst>{ids}</p:sldIdLst>"
+        "</p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations(*targets, ("authors", "authors.xml")),
+        **{
+            f"ppt/slide{number}.xml": f"<p:sld {SLIDE_SPACES} {attributes}><p:cSld><p:spTree>{shapes}"
+            "</p:spTree></p:cSld></p:sld>"
+            for number, shapes in zip(numbers, slides, strict=True)
+        },
+    }
 
 
 def pptx(*slides: str) -> bytes:
     """A presentation with one text box on each slide."""
-    ids = "".join(f'<p:sldId id="{255 + number}" r:id="r{number}"/>' for number in range(1, len(slides) + 1))
-    spaces = f'xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}"'
-    kinds = {f"ppt__slide{number}": "presentationml.slide" for number in range(1, len(slides) + 1)}
-    parts: dict[str, bytes | str] = {
-        "[Content_Types].xml": content_types(ppt__presentation="presentationml.presentation.main", **kinds),
-        "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
-        "ppt/presentation.xml": f"<p:presentation {spaces}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": relations(
-            *(("slide", f"slide{number}.xml") for number in range(1, len(slides) + 1))
-        ),
-    }
-    for number, text in enumerate(slides, 1):
-        shape = (
-            '<p:sp><p:nvSpPr><p:cNvPr id="2" name="Box"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr><p:spPr/>'
-            f"<p:txBody><a:bodyPr/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
-        )
-        tree = f"<p:cSld><p:spTree>{shape if text else ''}</p:spTree></p:cSld>"
-        parts[f"ppt/slide{number}.xml"] = f"<p:sld {spaces}>{tree}</p:sld>"
-    return package(parts)
+    box = (
+        '<p:sp><p:nvSpPr><p:cNvPr id="2" name="Box"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr><p:spPr/>'
+        "<p:txBody><a:bodyPr/><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:txBody></p:sp>"
+    )
+    return office("ppt/presentation.xml", _presentation(*(text and box.format(text) for text in slides)))
 
 
 def slide(shapes: str, attributes: str = "", links: tuple[str, ...] = (), **parts: str) -> bytes:
     """A presentation of one slide with these shapes, of raw XML, and further parts of it by kind."""
-    spaces = (
-        f'xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}" xmlns:m="{MATH}"'
-        f' xmlns:mc="{COMPATIBILITY}"'
-        f' xmlns:c="{DRAWING.replace("main", "chart")}"'
-        f' xmlns:dgm="{DRAWING.replace("main", "diagram")}"'
-        ' xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"'
-        ' xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
-    )
-    own = [(kind, f"{kind}.xml") for kind in parts]
-    outside = "".join(
-        f'<Relationship Id="l{at}" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
-        for at, target in enumerate(links)
-    )
-    return package(
+    return office(
+        "ppt/presentation.xml",
         {
-            "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
-            "ppt/presentation.xml": f"<p:presentation {spaces}><p:sldIdLst><p:sldId id='256' r:id='r1'/>"
-            "</p:sldIdLst></p:presentation>",
-            "ppt/_rels/presentation.xml.rels": relations(("slide", "slide1.xml"), ("authors", "authors.xml")),
-            "ppt/slide1.xml": f"<p:sld {spaces} {attributes}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
-            "</p:sld>",
-            "ppt/_rels/slide1.xml.rels": relations(*own).replace("</Relat", f"{outside}</Relat"),
-            **{f"ppt/{kind}.xml": f"<x {spaces}>{inside}</x>" for kind, inside in parts.items()},
-        }
+            **_presentation(shapes, attributes=attributes),
+            "ppt/_rels/slide1.xml.rels": relations(*((kind, f"{kind}.xml") for kind in parts), links=links),
+            **{f"ppt/{kind}.xml": f"<x {SLIDE_SPACES}>{inside}</x>" for kind, inside in parts.items()},
+        },
     )
 
 

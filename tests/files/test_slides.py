@@ -172,7 +172,7 @@ def test_a_chart_of_a_newer_kind() -> None:
 
 def test_a_chart_in_a_text_document() -> None:
     spaces = f'xmlns:c="{documents.DRAWING.replace("main", "chart")}" xmlns:a="{documents.DRAWING}"'
-    body = f"<w:p><w:r><w:drawing><x {spaces}><c:chart r:id='chart'/></x></w:drawing></w:r></w:p>"
+    body = f"<w:p><w:r><w:drawing><x {spaces}>{CHART}</x></w:drawing></w:r></w:p>"
     content = documents.docx_with(body, chart=f"<x {spaces}>{SERIES}</x>")
     assert word_text(content) == CHART_TEXT
 

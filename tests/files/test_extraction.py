@@ -23,53 +23,44 @@ def text(content: bytes) -> str:
     return confined.cleaned(decoded(content))
 
 
-def test_a_pdf_by_pages() -> None:
-    found = extracted(
-        documents.pdf("The first page", "", "Überschuß (no 3)".replace("(", r"\(").replace(")", r"\)"))
-    )
-    assert found == Extracted("application/pdf", ("The first page", "", "Überschuß (no 3)"))
+WEB_PAGE = """<!doctype html><html><head><title>T</title><style>p{}</style><body onload="x()"><h1>Head</h1>
+<p>One <b>bold</b>&nbsp;word<br>and &lt;more&gt;</p><script>alert(1)</script><ul><li>first<li>second</ul>
+<table><tr><td>a<td>b</tr></table><noscript>off</noscript>end"""
+CELLS = "".join(f"<w:tc>{documents.paragraph(cell)}</w:tc>" for cell in "ab")
+BODY = f"{documents.paragraph('Grüße &amp; more')}<w:tbl><w:tr>{CELLS}</w:tr></w:tbl>"
+SHEETS = {"Costs": [["name", "## price"], ["x", "1.5"]], "Second": [["far"]]}
+NOTEBOOK = b'{"cells": [{"cell_type": "code", "source": "print(1)"}]}'
 
 
-def test_a_text_document() -> None:
-    table = (
-        "<w:tbl>"
-        + "<w:tr>"
-        + "".join(f"<w:tc>{documents.paragraph(cell)}</w:tc>" for cell in "ab")
-        + "</w:tr></w:tbl>"
-    )
-    body = documents.paragraph("Grüße &amp; more") + table
-    found = extracted(documents.docx(body=body), "a.docx")
-    assert found.media_type == DOCX
-    assert found.pages[0].startswith("Grüße & more\n\n| a | b |")
-
-
-def test_a_workbook_by_sheets() -> None:
-    found = extracted(documents.xlsx(Costs=[["name", "## price"], ["x", "1.5"]], Second=[["far"]]), "a.xlsx")
-    assert found.media_type == XLSX
-    assert [page.splitlines()[0] for page in found.pages] == ["## Costs", "## Second"]
-    assert "| x | 1.5 |" in found.pages[0]
-    assert "far" in found.pages[1]
-
-
-def test_slides_by_number() -> None:
-    found = extracted(documents.pptx("## Slide 2", "", "the end"), "a.pptx")
-    assert found.media_type == PPTX
-    assert len(found.pages) == 3
-    assert "the end" in found.pages[2]
+@pytest.mark.parametrize(
+    ("name", "content", "media_type", "pages"),
+    [
+        ("a.txt", documents.pdf("The first page", "", r"Überschuß \(no 3\)"), "application/pdf",
+         ["The first page", "", "Überschuß (no 3)"]),
+        ("a.docx", documents.docx(body=BODY), DOCX, ["Grüße & more\n\n| a | b |\n| --- | --- |"]),
+        ("a.xlsx", documents.xlsx(**SHEETS), XLSX,
+         ["## Costs\n\n| name | ## price |\n| --- | --- |\n| x | 1.5 |", "## Second\n\n| far |\n| --- |"]),
+        ("a.pptx", documents.pptx("## Slide 2", "", "the end"), PPTX,
+         ["## Slide 1\n\n## Slide 2", "## Slide 2", "## Slide 3\n\nthe end"]),
+        ("a.html", WEB_PAGE.encode(), "text/html",
+         ["T\n\n# Head\n\nOne bold\xa0word\nand <more>\n\n- first\n- second\n\n"
+          "| a | b |\n| --- | --- |\n\nend"]),
+        ("a.eml", b"From: a@e.org\nMIME-Version: 1.0\n\n\nHello", "message/rfc822",
+         ["From: a@e.org\n\nHello"]),
+        ("a.ipynb", NOTEBOOK, "application/x-ipynb+json", ["```\nprint(1)\n```"]),
+        ("a.ipynb", b'{"cells": [', "application/x-ipynb+json", ['{"cells": [']),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_a_document_is_read_in_the_child(
+    name: str, content: bytes, media_type: str, pages: list[str]
+) -> None:
+    assert extracted(content, name) == Extracted(media_type, tuple(pages))
 
 
 def test_an_old_workbook() -> None:
     found = extracted(LEGACY.read_bytes(), "old.xls")
     assert (found.media_type, "| legacy |" in found.pages[0]) == ("application/vnd.ms-excel", True)
-
-
-def test_a_web_page_without_its_scripts() -> None:
-    page = """<!doctype html><html><head><title>T</title><style>p{}</style><body onload="x()"><h1>Head</h1>
-    <p>One <b>bold</b>&nbsp;word<br>and &lt;more&gt;</p><script>alert(1)</script><ul><li>first<li>second</ul>
-    <table><tr><td>a<td>b</tr></table><noscript>off</noscript>end"""
-    (found,) = extracted(page.encode(), "a.html").pages
-    assert found.startswith("T\n\n# Head\n\nOne bold\xa0word\nand <more>\n\n- first\n- second\n\n| a | b |\n")
-    assert found.endswith("\n\nend")
 
 
 def test_a_text_is_clean() -> None:

@@ -9,7 +9,6 @@ import pytest
 from chat.files.confined.documents import cleaned
 from chat.files.confined.mail import ENCRYPTED, mail_pages
 from chat.files.confined.mail_text import calendar_text, plain_text
-from tests.files.extracting import extracted
 
 PLAIN = "Content-Type: text/plain; charset=utf-8\n"
 HTML = "Content-Type: text/html; charset=utf-8\n"
@@ -346,11 +345,6 @@ def test_deep_frames_end() -> None:
         for at in range(1_000)
     ]
     assert pages(f"From: <Saved>\nMIME-Version: 1.0\n{part('related', *frames)}")[0].endswith("0")
-
-
-def test_a_message_is_read_in_the_child() -> None:
-    found = extracted(HEAD.encode() + b"\n\nHello", "a.eml")
-    assert (found.media_type, found.pages) == ("message/rfc822", ("From: a@e.org\n\nHello",))
 
 
 def test_deep_messages_end() -> None:

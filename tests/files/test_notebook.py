@@ -9,7 +9,6 @@ import pytest
 
 from chat.files.confined.documents import cleaned
 from chat.files.confined.notebook import notebook_text
-from tests.files.extracting import extracted
 
 BASE64 = "iVBORw0KGgo" * 20
 
@@ -138,12 +137,6 @@ def test_version_3() -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", "5", '{"cells"', '{"worksheets": 5}', "[" * 100_000])
 def test_other_texts_are_no_notebooks(text: str) -> None:
     assert notebook_text(text) is None
-
-
-def test_a_notebook_is_read_in_the_child() -> None:
-    found = extracted(notebook(code("print(1)")).encode(), "a.ipynb")
-    assert (found.media_type, found.pages) == ("application/x-ipynb+json", ("```python\nprint(1)\n```",))
-    assert extracted(b'{"cells": [', "a.ipynb").pages == ('{"cells": [',)
 
 
 @pytest.mark.parametrize("seed", range(30))

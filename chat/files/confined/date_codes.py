@@ -1,8 +1,8 @@
 """Dates, times of the day and durations in the format of their cell."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
@@ -21,15 +21,15 @@ MISSING_DAY = 60  # 29 February 1900, which spreadsheets count
 LAST_SERIAL = 2_958_466
 
 
-class _Token(Protocol):
-    @property
-    def kind(self) -> str: ...
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A part of a format. `kind`: "text", "code", "elapsed", "general" or "era" (of Japanese dates)."""
 
-    @property
-    def text(self) -> str: ...
+    kind: str
+    text: str
 
 
-def is_date(tokens: Sequence[_Token]) -> bool:
+def is_date(tokens: Sequence[Token]) -> bool:
     eras = {each.text[0].lower() for each in tokens if each.kind == "era"}
     if ("a" in eras or {"e", "g"} <= eras) and not any(each.text in ("0", "#", "?") for each in tokens):
         return True
@@ -51,7 +51,7 @@ def date_number(text: str, is_1904: bool) -> float:
     return days if is_1904 else days + (FIRST_DAY_1904 - FIRST_DAY).days
 
 
-def dated(number: float, tokens: Sequence[_Token], is_1904: bool) -> str:
+def dated(number: float, tokens: Sequence[Token], is_1904: bool) -> str:
     """Return a serial number as a date, a time or a duration."""
     places = _decimals(tokens)
     seconds = round(abs(number) * DAY_SECONDS, places)
@@ -112,7 +112,7 @@ def _name(name: str, code: str) -> str:
     return name[:3] if len(code) == 3 else name[:1] if len(code) == 5 else name
 
 
-def _is_minute(tokens: Sequence[_Token], index: int) -> bool:
+def _is_minute(tokens: Sequence[Token], index: int) -> bool:
     """Return True if an "m" follows hours, or stands before seconds."""
     codes = [
         each.text[0].lower() for each in tokens[:index] if each.kind != "text" and each.text[0].isalpha()
@@ -123,7 +123,7 @@ def _is_minute(tokens: Sequence[_Token], index: int) -> bool:
     return codes[-1:] == ["h"] or behind[:1] == ["s"]
 
 
-def _decimals(tokens: Sequence[_Token]) -> int:
+def _decimals(tokens: Sequence[Token]) -> int:
     """Return the digits of fractions of a second."""
     codes = [each.text for each in tokens]
     return next((codes[at + 1 :].count("0") for at, code in enumerate(codes) if code == "."), 0)

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from .date_codes import dated, is_date
+from .date_codes import Token, dated, is_date
 
 GENERAL = "General"
 # Formats that files name by number only. A short date, in the order of a country elsewhere, is ISO's here.
@@ -30,14 +30,6 @@ CONDITION = re.compile(r"([<>=]{1,2})(-?[\d.]+)")
 ELAPSED = re.compile(r"[hH]+|[mM]+|[sS]+")
 DIGIT = re.compile(r"[1-9]")
 SIGNIFICANT_DIGITS = 15
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A part of a format. `kind`: "text", "code", "elapsed", "general" or "era" (of Japanese dates)."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

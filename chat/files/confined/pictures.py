@@ -160,19 +160,10 @@ def srgb(picture: Any) -> Any:
 
 def upright(picture: Any) -> Any:
     """Return the picture turned as its camera was held."""
-    from PIL.Image import Transpose
+    from PIL import ImageOps
 
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
-    turn = turns.get(picture.info["orientation"])
-    return picture if turn is None else picture.transpose(turn)
+    picture.getexif()[ORIENTATION] = picture.info["orientation"]
+    return ImageOps.exif_transpose(picture)
 
 
 def square(picture: Any, side: int) -> Any:

@@ -12,11 +12,25 @@ from collections.abc import Iterable
 import pytest
 
 SLOW = (
-    # In process: they try very many inputs, or wait.
+    # In process: they try very many inputs, wait, or make tens of thousands of rows.
+    "tests/api/test_fairness.py",
     "tests/api/test_fuzz.py",
+    "tests/files/test_hostile_documents.py",
+    "tests/files/test_readers.py::test_a_file_that_needs_its_time_gets_it_after_all",
+    "tests/files/test_readers.py::test_a_file_without_end_is_refused_at_its_own_limits",
+    "tests/files/test_s3.py",
     "tests/rendering/test_bounds.py",
+    "tests/rendering/test_maths_stream.py",
     "tests/simulation/test_simulation.py",
+    "tests/test_settings.py::test_eight_processes_at_once_make_one_key",
     "tests/transfer/test_child.py",
+    "tests/transfer/test_export.py::test_memory_does_not_grow_with_the_conversation",
+    "tests/transfer/test_formats_patterns.py",
+    "tests/turns/test_prompt.py::test_of_a_deep_tree_only_what_can_fit_is_read",
+    "tests/turns/test_store.py::test_long_branch_is_read_in_one_bounded_query",
+    "tests/upstream/test_connections.py::test_client_survives_a_hundred_cancellations",
+    "tests/views/test_thread.py::test_a_tree_of_any_shape_is_read_and_walked_within_its_time",
+    "tests/views/test_usage.py::test_a_hundred_thousand_runs_are_read_from_the_index",
     # Browsers: the journeys below are not slow.
     "tests/e2e",
     "tests/engines",

@@ -73,7 +73,7 @@ def test_no_run_begins_under_a_lease_that_may_be_lost() -> None:
     assert not Lease("we").is_certain(0.0)
 
 
-def test_a_run_without_a_task_is_abandoned_at_the_second_heartbeat() -> None:
+def test_a_run_without_a_task_is_abandoned_at_the_second_beat() -> None:
     lease = Lease("we")
     assert lease.abandoned(["launched", "lost"], ["launched"]) == set()
     assert lease.abandoned(["launched", "lost"], ["launched"]) == {"lost"}

@@ -3,10 +3,8 @@
 import json
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EXAMPLES: list[tuple[str, str]] = json.loads((Path(__file__).parent / "commonmark.json").read_text())[
     "examples"
 ]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
 
-from .documents import EXAMPLES, MANY, cuts_of, documents, plain_documents
+from .documents import EXAMPLES, cuts_of, documents, plain_documents
 from .page import faults, flushed, patched, resumed, streamed
 
 
@@ -16,13 +16,11 @@ def test_streamed_examples_end_like_whole_ones(text):
     assert streamed(text, list(range(len(text) + 1))) == render(text, "m")
 
 
-@MANY
 @given(st.data(), documents)
 def test_a_text_ends_the_same_in_whatever_pieces_it_arrives(data, text):
     assert streamed(text, data.draw(cuts_of(text))) == render(text, "m")
 
 
-@MANY
 @given(plain_documents)
 def test_closed_blocks_always_match_the_text_so_far(text):
     """All blocks but the last one are closed, or will not look otherwise for want of being closed."""
@@ -34,7 +32,6 @@ def test_closed_blocks_always_match_the_text_so_far(text):
         assert page[:closed] == render(text[:length], "m")[:closed]
 
 
-@MANY
 @given(st.data(), plain_documents)
 def test_a_reader_at_any_position_is_brought_to_the_last_flush(data, text):
     blocks, page = flushed(text, data.draw(cuts_of(text)))
@@ -43,7 +40,6 @@ def test_a_reader_at_any_position_is_brought_to_the_last_flush(data, text):
     assert patched(render(text[:position], "m"), blocks.patches_since(position)) == page
 
 
-@MANY
 @given(st.data(), documents)
 def test_a_reader_at_any_position_is_brought_to_the_end(data, text):
     cuts = data.draw(cuts_of(text))
@@ -51,7 +47,6 @@ def test_a_reader_at_any_position_is_brought_to_the_end(data, text):
     assert resumed(text, cuts, positions) == [render(text, "m")] * len(positions)
 
 
-@MANY
 @given(st.data(), documents, st.integers(1, 60))
 def test_portions_bring_a_reader_to_the_end_step_by_step(data, text, size):
     blocks, _ = flushed(text, [len(text)])
@@ -67,7 +62,6 @@ def test_portions_bring_a_reader_to_the_end_step_by_step(data, text, size):
     assert page == render(text, "m")
 
 
-@MANY
 @given(documents)
 def test_each_block_is_one_element_with_nothing_in_it_that_acts(text):
     assert faults(render(text, "m")) == []

@@ -1,12 +1,14 @@
 """Equations in a growing text: however it arrives, a page ends up with what a reload shows."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.rendering.markdown import render
 
-from .documents import MANY, cuts_of, maths_documents
+from .documents import cuts_of, maths_documents
 from .page import faults, resumed, streamed
+
+MANY = settings(max_examples=300)
 
 
 @MANY

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
 
-from .documents import MANY
 from .page import flushed, patched
 
 # Pieces that are plain by themselves, and pieces that give the words beside them another meaning.
@@ -29,7 +28,6 @@ class Parsed(Blocks):
         return None
 
 
-@MANY
 @given(texts)
 def test_added_words_leave_the_blocks_that_parsing_them_gives(pieces):
     blocks, page = Blocks("m"), []

@@ -22,10 +22,11 @@ if "--database=postgres" in sys.argv or os.environ.get("CHAT_TESTS_DATABASE") ==
     os.environ["DATABASE_URL"] = POSTGRES
 
 from chatsite.settings import *  # noqa: E402, F403 - only now that the environment is ours
-from chatsite.settings import DATABASES, STORAGES  # noqa: E402
+from chatsite.settings import DATABASES, PASSWORD_HASHERS, STORAGES  # noqa: E402
 
 # A file, not memory: several threads and processes must see it, under the locks of the real one.
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["TEST"] = {"NAME": f"{folder}/test.sqlite3"}
 # Pages are tested without a collectstatic before; tests/test_static.py tests the real storage.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+PASSWORD_HASHERS = ["tests.support.cheap_hasher.CheapHasher", *PASSWORD_HASHERS[1:]]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.test import Client
 
 from tests.support.people import PASSWORD
@@ -10,6 +11,7 @@ LOGIN = "/accounts/login/"
 PASSWORD_CHANGE = "/accounts/password/"
 NEW_PASSWORD = "a lighthouse by the sea"
 PASSWORD_FORM = {"current": PASSWORD, "new_password1": NEW_PASSWORD}
+OLDER_HASH = PBKDF2PasswordHasher().encode(PASSWORD, "salt", 1)  # as another version stored it
 
 
 def log_in(client: Client, login: str = "alice", password: str = PASSWORD, **more: Any) -> Any:

@@ -15,9 +15,10 @@ from django.test import Client
 from chat.accounts import backends, hashers
 from chat.accounts.sessions import session_digest
 from chat.models import User
+from chatsite.settings import PASSWORD_HASHERS
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
-from tests.views.accounts import LOGIN, log_in
+from tests.views.accounts import LOGIN, OLDER_HASH, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -379,15 +380,15 @@ def test_a_few_passwords_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert most == [hashers.HASHES_AT_ONCE]
 
 
-def test_passwords_are_hashed_with_the_chosen_parameters(alice: User) -> None:
+def test_passwords_are_hashed_with_the_chosen_parameters(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = PASSWORD_HASHERS
+    alice = User.objects.create_user("alice", "Alice@Example.org", PASSWORD)
     assert alice.password.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
     assert not identify_hasher(alice.password).must_update(alice.password)
 
 
 def test_an_older_hash_still_opens_and_is_renewed(alice: User, client: Client) -> None:
-    from django.contrib.auth.hashers import make_password
-
-    User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+    User.objects.update(password=OLDER_HASH)
     assert log_in(client).status_code == 302
     alice.refresh_from_db()
     assert alice.password.startswith("argon2$")

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -17,6 +16,7 @@ from django.utils.http import urlsafe_base64_encode
 from chat.models import ApiKey, User
 from chat.views.accounts.password_confirmation import confirm
 from tests.support.people import PASSWORD
+from tests.views.accounts import OLDER_HASH
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 CHANGE, KEYS = "/accounts/password/", "/settings/keys/"
@@ -111,7 +111,7 @@ def test_the_keys_end_with_the_password(
 
 
 def test_a_refused_password_ends_no_key(alice: User, secret: str) -> None:
-    User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+    User.objects.update(password=OLDER_HASH)
     alice.refresh_from_db()
     assert alice.check_password(PASSWORD)  # renews the outdated hash
     alice.email = "another@example.org"
@@ -189,7 +189,7 @@ class TestMakingAKey:
         assert not ApiKey.objects.exists()
 
     def test_an_older_hash_does_not_end_the_session(self, alice: User) -> None:
-        User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+        User.objects.update(password=OLDER_HASH)
         client = signed_in(User.objects.get())
         assert client.post(KEYS, WANTED | {"password": PASSWORD}).status_code == 303
         assert client.get(KEYS).status_code == 200

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.tokens import default_token_generator
 from django.test import Client
 from django.utils.encoding import force_bytes
@@ -14,7 +13,7 @@ from chat.accounts import backends
 from chat.models import User
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
-from tests.views.accounts import NEW_PASSWORD, PASSWORD_CHANGE, PASSWORD_FORM, log_in
+from tests.views.accounts import NEW_PASSWORD, OLDER_HASH, PASSWORD_CHANGE, PASSWORD_FORM, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -135,7 +134,7 @@ class TestOnesOwn:
         assert mallory.check_password(NEW_PASSWORD)
 
     def test_an_older_hash_is_no_obstacle(self, alice: User, client: Client) -> None:
-        User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+        User.objects.update(password=OLDER_HASH)
         client.force_login(User.objects.get())
         assert client.post(PASSWORD_CHANGE, PASSWORD_FORM)["Location"] == f"{PASSWORD_CHANGE}changed/"
         assert is_in(client)

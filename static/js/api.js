@@ -3,20 +3,28 @@ import { page, parseTrustedHtml } from './page.js';
 const NO_ANSWER = 'no_answer'; // error code of a request that the server did not answer
 
 /**
- * Post JSON. If the session has ended, or a login in another tab has made this page's CSRF token invalid
- * (403), the person logs in first and the request is sent once more.
+ * Make a request. If the session has ended, or a login in another tab has made this page's CSRF token invalid
+ * (403), the person logs in first and it is made once more.
+ * @template {{status?: number}|null} Answer
+ * @param {() => Promise<Answer>} request  whose answer has the status
+ * @returns {Promise<Answer>}
+ */
+export async function withLogin(request) {
+  const answer = await request();
+  if (![401, 403].includes(answer?.status)) return answer;
+  const { login } = await import('./login_dialog.js');
+  return (await login()) ? request() : answer;
+}
+
+/**
+ * Post JSON. Who is not logged in any more logs in first.
  * @returns {Promise<{data?: object, error?: {code?: string, message?: string}}>} the response, or the error
  */
-export async function postJson(url, body = {}, retries = 1) {
-  const response = await page.post(url, body).catch(() => null);
+export async function postJson(url, body = {}) {
+  const response = await withLogin(() => page.post(url, body).catch(() => null));
   if (!response) return { error: { code: NO_ANSWER } };
   const data = (await response.json().catch(() => null)) ?? {};
-  if (response.ok) return { data };
-  if (retries && [401, 403].includes(response.status)) {
-    const { login } = await import('./login_dialog.js');
-    if (await login()) return postJson(url, body, retries - 1);
-  }
-  return { error: data.error ?? {} };
+  return response.ok ? { data } : { error: data.error ?? {} };
 }
 
 /** Post a change. @returns {Promise<string>} '' if it was saved, otherwise the error message for the person */
@@ -41,6 +49,11 @@ export async function fetchText(url, options) {
   const response = await fetch(url, options);
   if (!response.ok || response.redirected) throw Object.assign(new Error(`${response.status} ${url}`), { status: response.status });
   return response.text();
+}
+
+/** Fetch JSON. Rejects as `fetchText` does. */
+export async function fetchJson(url, options) {
+  return JSON.parse(await fetchText(url, { headers: { Accept: 'application/json' }, ...options }));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { fetchPart } from './api.js';
-import { setNumber, valueFor, valueOf } from './parameter_controls.js';
-import { deleteUpload, Upload } from './upload.js';
+import { controlsOf, setNumber, showValues, valueOf } from './parameter_controls.js';
+import { deleteUpload, upload } from './upload.js';
 
 const select = document.getElementById('assistant-model');
 const error = document.getElementById('no-parameters');
@@ -18,28 +18,16 @@ async function showParameters() {
   if (!part) return;
   remember();
   document.getElementById('parameters').replaceWith(part);
-  controls().forEach(restore);
-  const details = document.querySelector('#parameters details');
-  if (details) details.open = [...details.querySelectorAll('[type=number]')].some((field) => field.value);
-}
-
-function controls() {
-  return [...document.querySelectorAll('#parameters :is([type=radio], [type=number])')];
+  showValues(document.getElementById('parameters'), chosen, setNumber);
 }
 
 function remember() {
-  for (const control of controls()) {
+  for (const control of controlsOf(document.getElementById('parameters'))) {
     if (control.type === 'radio' && !control.checked) continue;
     const value = valueOf(control);
     if (value === null) delete chosen[control.name];
     else chosen[control.name] = value;
   }
-}
-
-function restore(control, index, all) {
-  const value = valueFor(control, chosen[control.name], all);
-  if (control.type === 'radio') control.checked = control.value === value;
-  else setNumber(control, value);
 }
 
 // The documents of the form are uploaded as they are chosen: each may be as large as a file may be, and the form only
@@ -63,13 +51,13 @@ async function addDocument(file) {
   row.querySelector('bdi').textContent = file.name;
   progress.ariaLabel = file.name;
   fieldset.querySelector('ul').append(row);
-  const upload = new Upload(fieldset.dataset.upload, progress);
+  const cancelled = new AbortController();
   row.querySelector('button').addEventListener('click', () => {
-    upload.abort();
+    cancelled.abort();
     row.remove();
     fieldset.querySelector('[type=file]').focus();
   });
-  const sent = upload.send(file, 0);
+  const sent = upload(fieldset.dataset.upload, file, progress, cancelled.signal);
   pending.add(sent);
   showDocument(row, await sent);
   pending.delete(sent);

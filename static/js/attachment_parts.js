@@ -1,7 +1,7 @@
-import { fetchPart } from './api.js';
+import { fetchPart, withLogin } from './api.js';
 import { cloneTemplate, fill, page } from './page.js';
 
-export const SESSION_ENDED = [401, 403]; // 403: a sign-in in another tab has made this page's CSRF token invalid
+const TALL = 2.5; // times as high as wide: scaled to the window's height, it would be too narrow to be read
 
 let parts; // a promise of the templates, the sentences and the dialog, which the server has rendered
 
@@ -10,14 +10,9 @@ let parts; // a promise of the templates, the sentences and the dialog, which th
  * @returns {Promise<HTMLElement>} with the sentences
  */
 export async function loadParts() {
-  try {
-    return await peekParts();
-  } catch (error) {
-    if (!SESSION_ENDED.includes(error.status)) throw error;
-    const { login } = await import('./login_dialog.js');
-    if (!(await login())) throw error;
-    return peekParts();
-  }
+  const found = await withLogin(() => peekParts().catch((error) => error));
+  if (found instanceof Error) throw found;
+  return found;
 }
 
 /** The same for what can be left out: nobody is asked to log in for it. */
@@ -52,7 +47,7 @@ export function attachmentsOf(article) {
 }
 
 /** @returns {Picture} the picture of a link in the thread */
-export function pictureOf(link) {
+function pictureOf(link) {
   const { alt, width, height } = link.querySelector('img');
   const { id, name } = link.dataset;
   return { kind: 'picture', id, name, url: link.getAttribute('href'), alt, width, height, isSent: true };
@@ -108,4 +103,53 @@ function showDocument(link, { id, text_url: href, name, pages, tokens }, words) 
   const count = link.querySelector('.document-pages');
   if (pages > 1) count.textContent = sentence(words, 'pages', { n: pages });
   else count.remove();
+}
+
+/** Open a picture of the thread in its full size. */
+export async function openPicture(chat, link) {
+  try {
+    await loadParts();
+  } catch {
+    location.assign(link.href);
+    return;
+  }
+  openDialog(pictureOf(link));
+}
+
+/**
+ * Open a picture in its full size.
+ * @param {Picture} picture
+ * @param {(alt: string) => void} [describe]  gets the alternative text; none: it cannot be changed
+ */
+export function openDialog({ url, name, alt, width, height }, describe) {
+  const dialog = document.getElementById('picture');
+  const form = dialog.querySelector('form');
+  const save = form.querySelector('[value=save]');
+  watchClicksBeside(dialog, () => (describe ? form.requestSubmit(save) : dialog.close()));
+  showImage(dialog.querySelector('img'), { url, name, alt, width, height });
+  showFrame(dialog.querySelector('.picture-frame'), height > TALL * width);
+  dialog.querySelector('h2').textContent = name;
+  dialog.querySelector('p').textContent = describe || alt === name ? '' : alt;
+  dialog.querySelector('.picture-alt').hidden = !describe;
+  form.elements.alt.value = alt;
+  save.hidden = !describe;
+  form.onsubmit = ({ submitter }) => submitter.value && describe(form.elements.alt.value.trim());
+  dialog.showModal();
+  if (describe) form.elements.alt.focus();
+}
+
+/** Let a tall picture scroll, also by keys. */
+function showFrame(frame, isTall) {
+  frame.classList.toggle('tall', isTall);
+  frame.tabIndex = isTall ? 0 : -1;
+  frame.scrollTop = 0;
+}
+
+/** Both ends of the click count: a selection of text may end beside the dialog. */
+function watchClicksBeside(dialog, then) {
+  let pressed = null;
+  dialog.onpointerdown = ({ target }) => void (pressed = target);
+  dialog.onclick = ({ target }) => {
+    if (target === dialog && pressed === dialog) then();
+  };
 }

@@ -1,10 +1,9 @@
-import { saveChange } from './api.js';
-import { sentence } from './attachment_parts.js';
+import { saveChange, withLogin } from './api.js';
+import { openDialog, sentence } from './attachment_parts.js';
 import { AttachmentRow } from './attachment_row.js';
 import { announce, cloneTemplate, page } from './page.js';
-import { openDialog } from './picture_dialog.js';
 import { TrayLimits } from './tray_limits.js';
-import { deleteUpload, guessKind, isRetryable, listed, Upload } from './upload.js';
+import { deleteUpload, guessKind, isRetryable, listed, upload } from './upload.js';
 
 const MAX_ATTACHMENTS = 8; // of a message
 const WAIT = 'files-wait'; // the notice that goes when all files are there
@@ -18,7 +17,7 @@ export class AttachmentTray {
   #root;
   #resized;
   #changed = () => {};
-  #items = []; // {attachment?, row, file?, upload?, hasFailed?}
+  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?}
   #failures = []; // sentences: why files of the last choice were not added
   #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
@@ -120,7 +119,7 @@ export class AttachmentTray {
   }
 
   #addRow(kind, name, file) {
-    const item = { file, row: new AttachmentRow(this.#words, kind, name) };
+    const item = { file, upload: new AbortController(), row: new AttachmentRow(this.#words, kind, name) };
     this.#items.push(item);
     this.#root.querySelector('ul').append(item.row.element);
     return item;
@@ -134,8 +133,8 @@ export class AttachmentTray {
 
   async #upload(item) {
     if (!this.#items.includes(item)) return;
-    item.upload = new Upload(this.#words.dataset.url, item.row.progress);
-    const { status, body } = await item.upload.send(item.file);
+    const { url } = this.#words.dataset;
+    const { status, body } = await withLogin(() => upload(url, item.file, item.row.progress, item.upload.signal));
     if (!this.#items.includes(item)) return;
     if (status === 201) {
       this.#fill(item, body);
@@ -220,7 +219,7 @@ export class AttachmentTray {
 
   #remove(item) {
     this.#items = this.#items.filter((other) => other !== item);
-    item.upload?.abort();
+    item.upload.abort();
     item.row.element.remove();
     this.#update();
   }

@@ -1,7 +1,10 @@
-import { attachmentsOf, loadParts } from './attachment_parts.js';
+import { attachmentsOf, loadParts, peekParts } from './attachment_parts.js';
 import { AttachmentTray } from './attachment_tray.js';
 import { drafts } from './drafts.js';
-import { page } from './page.js';
+import { cloneTemplate, page } from './page.js';
+
+const SILENCE_MS = 1_000; // browsers repeat `dragover` at least every 0.35 s while files are over the page
+const LEAVE_MS = 400; // Safari reports each element that is left as if it were the window
 
 /** Add files to the question that is being written, or edited where the event was. */
 export async function addFiles(chat, files, target) {
@@ -28,7 +31,7 @@ function offerAgain(chat, source) {
 }
 
 /** @returns {Promise<AttachmentTray>} the attachments of the message box */
-export async function composerTray(chat) {
+async function composerTray(chat) {
   const { composer } = chat;
   const words = await loadParts();
   composer.attachments ??= new AttachmentTray({
@@ -51,4 +54,61 @@ export async function editTray(chat, form, attachments = attachmentsOf(form.clos
   const changed = () => form.dispatchEvent(new Event('input'));
   form.attachments ??= new AttachmentTray({ words, before: form.elements.content, changed }, attachments);
   return form.attachments;
+}
+
+let shown = null; // the hint of the drag that goes on
+
+/**
+ * Show where files that are dragged over the page can be dropped: an edited question, or else the message box. To be
+ * called again and again while they are dragged.
+ */
+export function showDropHint(target) {
+  if (!document.getElementById('files')) return; // the site takes none
+  shown ??= new DropHint();
+  shown.over(target);
+}
+
+class DropHint {
+  #element = null;
+  #target;
+  #timer = 0;
+  #listeners = new AbortController();
+
+  constructor() {
+    const { signal } = this.#listeners;
+    const end = () => this.#end();
+    document.addEventListener('dragleave', ({ relatedTarget }) => relatedTarget || this.#endAfter(LEAVE_MS), { signal });
+    for (const type of ['drop', 'dragend']) document.addEventListener(type, end, { signal });
+    document.addEventListener('keydown', ({ key }) => key === 'Escape' && end(), { signal });
+    peekParts().then(() => this.#show(), end);
+  }
+
+  over(target) {
+    this.#target = target;
+    if (this.#element) this.#place();
+    this.#endAfter(SILENCE_MS);
+  }
+
+  #show() {
+    if (this.#listeners.signal.aborted) return;
+    this.#element = cloneTemplate('drop-template');
+    this.#place();
+  }
+
+  #place() {
+    const box = this.#target.closest?.('.edit') ?? document.getElementById('composer');
+    if (this.#element.parentElement !== box) box.append(this.#element);
+  }
+
+  #endAfter(milliseconds) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#end(), milliseconds);
+  }
+
+  #end() {
+    clearTimeout(this.#timer);
+    this.#listeners.abort();
+    this.#element?.remove();
+    if (shown === this) shown = null;
+  }
 }

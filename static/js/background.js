@@ -1,8 +1,11 @@
+import { isTouch } from './composer.js';
 import { MessageQueue } from './message_queue.js';
 import { page } from './page.js';
 import { Sync } from './sync.js';
 
 const PAGE_PART = 0.8; // of the window's height
+const MIN_KEYBOARD_PX = 80; // a smaller covered area is no keyboard
+const MAX_SCALE = 1.05; // with a larger one the person has zoomed in, and a smaller viewport is no keyboard
 
 /**
  * Start the parts that the page does not need for its first view.
@@ -14,6 +17,9 @@ export function startBackground(chat) {
   watchPastedFiles(chat);
   watchDraggedFiles();
   watchModel();
+  // Before the focus moves; only a Tab that is the first key may be too early.
+  document.addEventListener('keydown', ({ key }) => key === 'Tab' && updateScrollableTabStops());
+  if (isTouch() && visualViewport) liftAboveKeyboard(() => chat.followEnd());
   document.querySelector('.account-button').ariaHasPopup = 'menu'; // without scripts, and in the settings, it shows links
   const sync = new Sync(chat);
   chat.queue = new MessageQueue(chat, sync);
@@ -23,7 +29,7 @@ export function startBackground(chat) {
 function watchDraggedFiles() {
   const show = ({ target, dataTransfer }) => {
     if (!dataTransfer?.types.includes('Files')) return;
-    import('./drop_hint.js').then((module) => module.showDropHint(target)).catch(() => {});
+    import('./attachments.js').then((module) => module.showDropHint(target)).catch(() => {});
   };
   // A busy page can be so late with the events that the hint has ended: each of them shows it again.
   for (const type of ['dragenter', 'dragover']) document.addEventListener(type, show);
@@ -95,4 +101,38 @@ function watchHelpKey(link) {
 
 export function isHelpKey({ key, ctrlKey, metaKey, isComposing }, isInField) {
   return key === '?' && !isInField && !isComposing && !ctrlKey && !metaKey;
+}
+
+/**
+ * Make Tab stop only at the code blocks and tables that actually scroll.
+ *
+ * The server makes all of them focusable, because it cannot know their width on the screen, and Safari cannot
+ * reach a scrolling element without a tabindex. The overflow is measured when Tab is pressed, before the
+ * focus moves, so that a page that is used without a keyboard pays nothing, however much streams into it.
+ */
+function updateScrollableTabStops() {
+  const boxes = Array.from(document.querySelectorAll('.prose :is(pre, .table)'));
+  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth); // measure all before changing any
+  boxes.forEach((box, at) => (box.tabIndex = scrolling[at] ? 0 : -1));
+}
+
+/**
+ * Lift the foot of the page above an on-screen keyboard. Chromium and Firefox make the page smaller, as
+ * base.html asks them to; Safari only shrinks and moves the visual viewport.
+ * @param {() => void} follow  keeps the newest text in view for a reader who is at the end
+ */
+function liftAboveKeyboard(follow) {
+  const viewport = visualViewport;
+  const place = () => {
+    document.documentElement.style.setProperty('--covered', `${coveredHeight(viewport, innerHeight)}px`);
+    follow();
+  };
+  for (const type of ['resize', 'scroll']) viewport.addEventListener(type, place);
+  place();
+}
+
+/** Return the pixels of the window's height that a keyboard covers. */
+export function coveredHeight({ scale, offsetTop, height }, windowHeight) {
+  const covered = windowHeight - offsetTop - height;
+  return scale > MAX_SCALE || covered < MIN_KEYBOARD_PX ? 0 : Math.round(covered);
 }

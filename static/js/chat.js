@@ -1,6 +1,6 @@
-import { Composer, isTouch } from './composer.js';
+import { Composer } from './composer.js';
 import { drafts } from './drafts.js';
-import { ScrollFollower, addCodeActions, page } from './page.js';
+import { ScrollFollower, addCodeActions, announce, page } from './page.js';
 
 const SHORTCUTS = { KeyO: 'new-chat', KeyS: 'fold', Escape: 'composer' }; // with Ctrl+Shift; Escape with Shift
 const DIALOGS = { k: 'search', '/': 'shortcuts' }; // with Ctrl or Cmd; some keyboards have / with Shift
@@ -14,7 +14,7 @@ class Chat {
   queue = null; // message_queue.js's queue, once it is loaded
   thread = document.getElementById('thread');
   follower = new ScrollFollower(document.getElementById('jump'));
-  composer = new Composer(document.getElementById('composer'), page.draft, {
+  composer = new Composer(document.getElementById('composer'), {
     send: (text) => this.#send(text),
     stop: () => this.#stop(),
     editLast: () => this.#editLast(),
@@ -23,7 +23,6 @@ class Chat {
   #turns = null;
   #sidebar = null;
   #sync = null;
-  #keyboard = null;
 
   start() {
     for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#dispatch(event));
@@ -35,9 +34,7 @@ class Chat {
     document.getElementById('content').addEventListener('input', ({ target }) => target.value === '/' && import('./prompt_menu.js').then((module) => module.openPrompts(target), () => {}));
     const kept = drafts.load(`attachments-${page.draft}`);
     if (kept) this.#useAttachments((module) => module.putBack(this, JSON.parse(kept)));
-    if (isTouch()) visualViewport?.addEventListener('resize', () => this.#loadKeyboard());
-    page.watchConnection();
-    if (page.temporary) import('./temporary.js').then((module) => module.deleteOnLeave());
+    watchConnection();
     this.#watchSidebar();
     this.#restoreScroll();
     if (document.activeElement === document.body) this.composer.focus();
@@ -95,18 +92,12 @@ class Chat {
     if (!page.conversation) return undefined;
     const jump = () => this.follower.jump();
     if (performance.getEntriesByType('navigation')[0]?.type === 'navigate') return jump(); // not a reload, nor Back
-    return import('./scroll_position.js').then(async (module) => (await module.restorePosition(this)) || jump(), jump);
+    return import('./older_messages.js').then(async (module) => (await module.restorePosition(this)) || jump(), jump);
   }
 
   /** Keep the end in view for a reader who is there, after the page changed its height. */
   followEnd() {
     this.follower.follow();
-  }
-
-  /** Load virtual_keyboard.js once an on-screen keyboard covers a part of the page. */
-  #loadKeyboard() {
-    if (visualViewport.height > innerHeight - 1) return;
-    this.#keyboard ??= import('./virtual_keyboard.js').then((module) => module.liftAboveKeyboard(() => this.followEnd()), () => {});
   }
 
   // Actions
@@ -229,8 +220,6 @@ class Chat {
 
   #onKeydown(event) {
     const { code, key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
-    // Once the module is loaded, this runs before the focus moves; only the first Tab may be too early.
-    if (code === 'Tab') import('./tab_stops.js').then((module) => module.updateScrollableTabStops(), () => {});
     const shortcut = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
     const dialog = ctrlKey !== metaKey && !altKey && !(shiftKey && key === 'K') && DIALOGS[key.toLowerCase()];
     const name = code === 'F2' && target.closest(LIST_ITEMS) ? 'rename' : shortcut || dialog;
@@ -239,6 +228,17 @@ class Chat {
     if (dialog && document.querySelector('dialog[open]')) return;
     this.withSidebar((sidebar) => sidebar.open(name, target));
   }
+}
+
+/** Show a banner while there is no network. The person can go on writing, and a sent message waits for the network. */
+function watchConnection() {
+  const banner = document.getElementById('offline');
+  const changed = (event) => {
+    banner.hidden = navigator.onLine;
+    if (event) announce(navigator.onLine ? '' : banner.textContent);
+  };
+  for (const type of ['online', 'offline']) addEventListener(type, changed);
+  changed();
 }
 
 /** Do what a page without scripts would do. */

@@ -1,11 +1,11 @@
 import { drafts } from './drafts.js';
+import { page } from './page.js';
 
 /**
  * The key code of an Enter that ended an IME composition. In Safari it differs from another Enter in nothing
  * else: WebKit bug 165004.
  */
 const INPUT_METHOD_KEY_CODE = 229;
-const NEW_CONVERSATION = 'new'; // the conversation that has no address yet
 const SAVE_DELAY_MS = 250; // after the last input
 const LONG_TEXT = 20_000; // characters; for more, a browser that finds the direction itself is slow at each key
 const DOUBLE_TAP_MS = 350; // the second tap of a finger comes sooner; browsers do not count taps
@@ -38,7 +38,6 @@ export class Composer {
   #form;
   #box;
   #button;
-  #conversation;
   #on;
   #unsent = ''; // text that left the box and is not accepted yet
   #savedText;
@@ -48,18 +47,17 @@ export class Composer {
   #usedAt = -Infinity; // the time at which it last sent or stopped
 
   /** @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on */
-  constructor(form, conversation, on) {
+  constructor(form, on) {
     this.#form = form;
     this.#box = form.elements.content;
     this.#button = form.querySelector('.send');
-    this.#conversation = conversation;
     this.#on = on;
     form.noValidate = true;
-    this.#savedText = drafts.load(conversation);
+    this.#savedText = drafts.load(page.draft);
     this.#box.value ||= this.#savedText;
     const { system } = form.elements;
     if (system) system.value ||= drafts.load('system');
-    if (conversation === NEW_CONVERSATION && !form.elements.assistant) form.dataset.parameters = drafts.load('parameters') || '{}';
+    if (!page.conversation && !form.elements.assistant) form.dataset.parameters = drafts.load('parameters') || '{}';
     this.#listen();
     this.#fitHeight();
   }
@@ -73,7 +71,7 @@ export class Composer {
   get settings() {
     const { assistant, system, temporary } = this.#form.elements;
     const settings = { model: this.model, system: system?.value || undefined };
-    if (this.#conversation !== NEW_CONVERSATION) return settings;
+    if (page.conversation) return settings;
     const parameters = { ...JSON.parse(assistant?.dataset.unset ?? '{}'), ...JSON.parse(this.#form.dataset.parameters) };
     return {
       ...settings,
@@ -132,11 +130,10 @@ export class Composer {
     this.#setText(joinTexts(text, this.#box.value));
   }
 
-  /** Bind later messages and drafts to the new conversation, which has an address now. */
-  bindTo(conversation, action) {
-    for (const name of [this.#conversation, `attachments-${this.#conversation}`, 'system', 'parameters']) drafts.save(name, '');
-    this.#conversation = conversation;
-    this.#form.action = action;
+  /** Move the draft to the new conversation, which has an address now. */
+  bind() {
+    for (const name of ['new', 'attachments-new', 'system', 'parameters']) drafts.save(name, '');
+    this.#form.action = page.url('send', page.conversation);
     this.#savedText = '';
     this.#save();
   }
@@ -220,7 +217,7 @@ export class Composer {
     // Another tab may have a newer draft of this conversation, so only text typed in this tab is written.
     if (text === this.#savedText) return;
     this.#savedText = text;
-    drafts.save(this.#conversation, text);
+    drafts.save(page.draft, text);
   }
 
   #fitHeight() {

@@ -1,13 +1,68 @@
 import { postJson, saveChange } from './api.js';
-import { itemTitle, setArchived } from './conversation_item.js';
+import { MAX_TITLE_LENGTH, itemTitle, setArchived } from './conversation_item.js';
 import { cloneTemplate, page } from './page.js';
 import { tellTabs } from './tabs.js';
 import { Toast } from './toast.js';
 
-// What the menus of conversations change, beside the title. `list` is conversation_list.js's list.
+// What the menus of conversations change. `list` is conversation_list.js's list.
+
+const INPUT_METHOD_KEY_CODE = 229; // WebKit bug 165004, as in composer.js
 
 const toast = new Toast();
 let lastDeleted = ''; // the conversation that was last deleted on this page
+
+/**
+ * Edit a title in a box that replaces it. Enter and leaving the box save; Escape does not.
+ * @param {object} what
+ * @param {string} what.conversation
+ * @param {HTMLElement} what.shown  is replaced by the box, and gets the focus after Enter and Escape
+ * @param {string} what.title
+ * @returns {Promise<string>} the title from now on
+ */
+export function rename({ conversation, shown, title }) {
+  const box = cloneTemplate('rename-template');
+  box.value = title;
+  shown.hidden = true;
+  shown.before(box);
+  box.focus();
+  box.select();
+  box.addEventListener('input', () => {
+    box.setCustomValidity('');
+    const letters = Array.from(box.value);
+    if (letters.length > MAX_TITLE_LENGTH) box.value = letters.slice(0, MAX_TITLE_LENGTH).join('');
+  });
+  return new Promise((resolve) => {
+    let ended = false;
+    const end = (newTitle, refocus) => {
+      if (ended) return;
+      ended = true;
+      shown.hidden = false;
+      box.remove();
+      if (refocus) shown.focus();
+      resolve(newTitle);
+    };
+    const save = async (refocus) => {
+      if (ended || box.readOnly) return undefined; // removing the box takes the focus from it, and so may saving it
+      const wanted = box.value.trim().replace(/\s+/g, ' ');
+      if (!wanted || wanted === title) return end(title, refocus);
+      box.readOnly = true;
+      const error = await saveChange(page.url('rename', conversation), { title: wanted });
+      box.readOnly = false;
+      if (!error) return end(wanted, refocus);
+      box.setCustomValidity(error);
+      return box.reportValidity();
+    };
+    box.addEventListener('keydown', (event) => {
+      event.stopPropagation();
+      if (event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE) return;
+      if (event.key !== 'Enter' && event.key !== 'Escape') return;
+      event.preventDefault();
+      if (event.key === 'Enter') save(true);
+      else end(title, true);
+    });
+    box.addEventListener('blur', () => save(false));
+  });
+}
 
 /** @param {HTMLButtonElement} button  its value: 'pin' or 'unpin' */
 export async function pin(list, conversation, { value: action }) {

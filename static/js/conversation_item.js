@@ -1,6 +1,6 @@
 import { cloneTemplate, page } from './page.js';
 
-const MAX_TITLE_LENGTH = 80; // characters
+export const MAX_TITLE_LENGTH = 80; // characters
 
 // A conversation in the sidebar's list: <li data-state><a>title<span class="hidden">text of the
 // mark</span></a><button>
@@ -70,6 +70,10 @@ export function labelArrangement(menu, { pinned, archived }) {
 
 export function hrefOf(item) {
   return item.querySelector('a').getAttribute('href');
+}
+
+export function conversationOf(item) {
+  return hrefOf(item).split('/').at(-2);
 }
 
 /** Update an item from the server's list. The open conversation shows no mark. */

@@ -1,5 +1,5 @@
 import { addMenuButton, hrefOf, isPinned, itemTitle, setState, setTitle, showWhole, updateItem } from './conversation_item.js';
-import { cloneTemplate, page } from './page.js';
+import { arrange, cloneTemplate, page } from './page.js';
 
 /** The conversations of the sidebar, in the server's order and groups. */
 export class ConversationList {
@@ -57,52 +57,39 @@ export class ConversationList {
   }
 
   /**
-   * Update the list to the server's state. If only titles and marks changed, nothing moves; otherwise known
-   * items are moved as they are, which keeps the focus and the place in the list.
+   * Update the list to the server's state. Known items stay as they are, and only those that another place is wanted
+   * for are moved, which keeps the focus and the place in the list.
    * @param {DocumentFragment} fresh
    */
   update(fresh) {
     const tags = fresh.querySelector('template');
     tags.remove();
     updateTags(tags.content.firstElementChild);
-    const more = fresh.querySelector('.earlier') !== null;
-    if (isSameOrder(outline(this.root), outline(fresh), more)) this.#updateItems(fresh);
-    else keepingFocus(() => this.#rebuild(fresh, more));
-  }
-
-  #updateItems(fresh) {
     const known = byHref(this.root);
-    for (const [href, item] of byHref(fresh)) updateItem(known.get(href), item);
-  }
-
-  #rebuild(fresh, more) {
-    const known = byHref(this.root);
-    const wanted = byHref(fresh);
-    const older = more ? this.#itemsAfter(known.get(Array.from(wanted.keys()).at(-1)), wanted) : [];
-    if (older.length) fresh.querySelector('.earlier').replaceWith(...this.root.querySelectorAll('.earlier'));
-    for (const [href, item] of wanted) this.#reuse(known.get(href), item);
-    for (const item of older) placeInGroup(fresh, item);
-    const top = this.root.scrollTop;
-    this.root.replaceChildren(fresh);
-    this.root.scrollTop = top;
+    const older = this.#olderThan(fresh, known);
+    for (const item of older) placeInGroup(fresh, item.cloneNode(true), item.closest('.group'));
+    const groups = Array.from(fresh.querySelectorAll('.group'), (group) => [groupLike(this.root, group) ?? group, group]);
+    keepingFocus(() => {
+      for (const [shown, group] of groups) {
+        const items = Array.from(group.querySelectorAll('li'), (item) => itemFor(known.get(hrefOf(item)), item));
+        arrange(shown.querySelector('ul'), items);
+      }
+      const more = (older.length ? this.root : fresh).querySelectorAll('.earlier');
+      arrange(this.root, [...groups.map(([shown]) => shown), fresh.querySelector('.no-conversations'), ...more]);
+    });
     this.setCurrent(page.conversation);
   }
 
-  #reuse(known, fresh) {
-    if (!known) return addMenuButton(fresh);
-    updateItem(known, fresh);
-    fresh.replaceWith(known);
-  }
-
   /**
-   * Return the items after the last one that the server lists: they were
+   * Return the items after the last one that the server lists, if it has more: they were
    * loaded on demand, or have slipped behind it.
    */
-  #itemsAfter(last, wanted) {
-    if (!last) return [];
+  #olderThan(fresh, known) {
+    const listed = byHref(fresh);
+    const last = known.get(Array.from(listed.keys()).at(-1));
+    if (!last || !fresh.querySelector('.earlier')) return [];
     const follows = (item) => last.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING;
-    const items = Array.from(this.root.querySelectorAll('li'));
-    return items.filter((item) => !wanted.has(hrefOf(item)) && follows(item));
+    return Array.from(known.values()).filter((item) => !listed.has(hrefOf(item)) && !item.hidden && follows(item));
   }
 
   /**
@@ -145,27 +132,21 @@ function byHref(within) {
   return new Map(Array.from(within.querySelectorAll('li'), (item) => [hrefOf(item), item]));
 }
 
-/** @returns {string[]} the groups and the addresses of their items, in their order */
-function outline(within) {
-  const nodes = Array.from(within.querySelectorAll('.group, li:not([hidden])'));
-  return nodes.map((node) => node.dataset.group ?? hrefOf(node));
+/** Return the item to show for one of the server's: the known one, updated, or its own. */
+function itemFor(known, fresh) {
+  if (known) updateItem(known, fresh);
+  else addMenuButton(fresh);
+  return known ?? fresh;
 }
 
-/**
- * Return whether the server's list is the shown one, or its beginning if the server has more.
- * @param {string[]} shown
- * @param {string[]} fresh
- */
-export function isSameOrder(shown, fresh, more) {
-  const isLongEnough = more ? shown.length >= fresh.length : shown.length === fresh.length;
-  return isLongEnough && fresh.every((each, n) => each === shown[n]);
+/** @returns {HTMLElement|null} the group of the same kind in a list */
+function groupLike(root, { dataset: { group, apart } }) {
+  return root.querySelector(`.group[data-group="${group}"]${apart === undefined ? ':not([data-apart])' : '[data-apart]'}`);
 }
 
 /** Append an item to its group, which is created if it is missing. */
-function placeInGroup(root, item) {
-  const from = item.closest('.group');
-  const kind = from.dataset.apart === undefined ? ':not([data-apart])' : '[data-apart]';
-  let group = root.querySelector(`.group[data-group="${from.dataset.group}"]${kind}`);
+function placeInGroup(root, item, from = item.closest('.group')) {
+  let group = groupLike(root, from);
   if (!group) {
     group = from.cloneNode();
     group.append(from.querySelector('h3').cloneNode(true), document.createElement('ul'));

@@ -90,7 +90,7 @@ function startRange(boxes, start) {
 }
 
 /** Return the checkboxes from one to another, both included, in the order of the page. */
-export function boxesBetween(boxes, one, other) {
+function boxesBetween(boxes, one, other) {
   const [first, last] = [boxes.indexOf(one), boxes.indexOf(other)].sort((a, b) => a - b);
   return boxes.slice(first, last + 1);
 }

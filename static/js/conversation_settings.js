@@ -1,7 +1,7 @@
-import { fetchPart, fetchText, saveChange } from './api.js';
+import { fetchJson, fetchPart, saveChange } from './api.js';
 import { drafts } from './drafts.js';
 import { page } from './page.js';
-import { addControls, showNumber, valueFor, valueOf } from './parameter_controls.js';
+import { addControls, controlsOf, showNumber, showValues, valueOf } from './parameter_controls.js';
 
 const dialog = document.getElementById('settings');
 const box = document.getElementById('system');
@@ -46,9 +46,9 @@ async function showContext() {
   if (!page.conversation) return;
   const model = document.getElementById('model')?.value;
   const query = model ? `?${new URLSearchParams({ model })}` : '';
-  const answer = await fetchText(page.url('context', page.conversation) + query).catch(() => '');
-  if (!answer) return;
-  const { tokens, window: size, text } = JSON.parse(answer);
+  const context = await fetchJson(page.url('context', page.conversation) + query).catch(() => null);
+  if (!context) return;
+  const { tokens, window: size, text } = context;
   const meter = gauge.querySelector('meter');
   meter.max = size;
   meter.high = size * meter.dataset.high;
@@ -72,7 +72,7 @@ function group() {
 }
 
 function controls() {
-  return Array.from(group().querySelectorAll('input[name]'));
+  return controlsOf(group());
 }
 
 /** Show the parameters that the current model knows, with the chosen values. */
@@ -85,14 +85,7 @@ async function showParameters() {
     group().replaceWith(part);
   }
   addControls(group());
-  const values = chosen();
-  for (const control of controls()) {
-    const value = valueFor(control, values[control.name], controls());
-    if (control.type === 'radio') control.checked = control.defaultChecked = control.value === value;
-    else showNumber(control, (control.defaultValue = value));
-  }
-  const details = group().querySelector('details');
-  if (details) details.open ||= controls().some((control) => control.type === 'number' && control.value && details.contains(control));
+  showValues(group(), chosen(), showNumber);
 }
 
 /**

@@ -4,7 +4,7 @@ import { drafts } from './drafts.js';
 import { EditDrafts } from './edit_drafts.js';
 import { mayMoveFocus, returnFocus } from './focus.js';
 import { cloneTemplate, page } from './page.js';
-import { replaceFrom } from './versions.js';
+import { replaceFrom } from './thread.js';
 
 const edits = new EditDrafts(drafts);
 addEventListener('pagehide', () => document.querySelectorAll('.edit').forEach((form) => saveDraft(form, true)));

@@ -1,7 +1,3 @@
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
-
 /**
  * Parses an event stream from pieces of text that may be cut anywhere, after the WHATWG rules:
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
@@ -12,7 +8,7 @@ export class EventStreamParser {
   #onEvent;
   #onRetry;
   #rest = '';
-  #skipLineFeed = false;
+  #endsInReturn = false;
   #data = null;
   #type = '';
   #id = '';
@@ -27,23 +23,14 @@ export class EventStreamParser {
   }
 
   push(text) {
-    let start = 0;
-    if (this.#skipLineFeed && text !== '') {
-      if (text.charCodeAt(0) === LF) start = 1;
-      this.#skipLineFeed = false;
+    if (!text) return;
+    const [first, ...others] = text.slice(this.#endsInReturn && text[0] === '\n' ? 1 : 0).split(/\r\n|[\r\n]/);
+    this.#endsInReturn = text.endsWith('\r'); // the first half of a line end may be cut from the second
+    this.#rest += first;
+    for (const next of others) {
+      this.#line(this.#rest);
+      this.#rest = next;
     }
-    for (let at = start; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code !== LF && code !== CR) continue;
-      this.#line(this.#rest + text.slice(start, at));
-      this.#rest = '';
-      if (code === CR) {
-        if (at + 1 === text.length) this.#skipLineFeed = true;
-        else if (text.charCodeAt(at + 1) === LF) at++;
-      }
-      start = at + 1;
-    }
-    this.#rest += text.slice(start);
   }
 
   /** Forget the last id, because it names text that was discarded. */
@@ -56,8 +43,7 @@ export class EventStreamParser {
     const colon = line.indexOf(':');
     if (colon < 0) return this.#field(line, '');
     if (colon === 0) return; // a comment, such as a ping
-    const value = colon + (line.charCodeAt(colon + 1) === SPACE ? 2 : 1);
-    this.#field(line.slice(0, colon), line.slice(value));
+    this.#field(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
   }
 
   #field(name, value) {

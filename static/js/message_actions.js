@@ -1,9 +1,8 @@
-import { clearError, fetchText, fetchThread, postAction, showError } from './api.js';
+import { clearError, fetchText, postAction, showError } from './api.js';
 import { copyText, showCopied } from './clipboard.js';
 import { returnFocus } from './focus.js';
 import { announce, page } from './page.js';
-import { replaceThread } from './older_messages.js';
-import { regenerate } from './versions.js';
+import { regenerate, showVersion } from './thread.js';
 
 /** The handler of each button in the thread, by its `data-action`. */
 const ACTIONS = {
@@ -29,7 +28,7 @@ const ACTIONS = {
   'preview-code': (...args) => import('./code_actions.js').then(({ togglePreview }) => togglePreview(...args)),
   'wrap-code': (...args) => import('./code_actions.js').then(({ toggleWrap }) => toggleWrap(...args)),
   more: (...args) => import('./popup_menu.js').then(({ openMessageMenu }) => openMessageMenu(...args)),
-  picture: (...args) => import('./picture_dialog.js').then(({ openPicture }) => openPicture(...args)),
+  picture: (...args) => import('./attachment_parts.js').then(({ openPicture }) => openPicture(...args)),
   models: (...args) => import('./model_picker.js').then(({ openRegeneratePicker }) => openRegeneratePicker(...args)),
 };
 
@@ -71,10 +70,11 @@ async function copy(chat, button) {
 /** Show another version of a message. The focus stays on the side of the version buttons that was pressed. */
 async function select(chat, button) {
   const { target, side } = button.dataset;
-  const accepted = await postAction(button.closest('article'), page.url('select', target));
+  const article = button.closest('article');
+  const accepted = await postAction(article, page.url('select', target));
   if (!accepted) return;
-  const article = replaceThread(chat, await fetchThread(), target);
-  const versions = article?.querySelector('.versions');
+  const chosen = await showVersion(chat, article, target);
+  const versions = chosen?.querySelector('.versions');
   versions?.querySelector(`[data-side=${side}]`).focus({ preventScroll: true });
   announce(versions?.ariaLabel ?? '');
 }

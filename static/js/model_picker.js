@@ -1,7 +1,7 @@
 import { fetchPart, saveChange } from './api.js';
 import { ModelList } from './model_list.js';
 import { page } from './page.js';
-import { regenerate } from './versions.js';
+import { regenerate } from './thread.js';
 
 const dialog = document.getElementById('models');
 const select = document.getElementById('model');

@@ -3,6 +3,10 @@ import { updateTimes } from './message_times.js';
 import { addCodeActions } from './page.js';
 
 const LOAD_MARGIN = '1200px 0px 0px'; // older messages are fetched at this distance above the view
+const STORAGE_KEY = 'places';
+const MAX_PLACES = 50; // conversations of one tab; beyond these the oldest is removed
+const STILL_FRAMES = 3; // without a movement, after which the message is in its place
+const MAX_FRAMES = 40;
 
 /** Load older messages when the reader comes near the link to them. The link also works without scripts. */
 export function watchOlderLink(chat) {
@@ -32,7 +36,7 @@ async function load(chat, link, observer) {
 }
 
 /** Load pages of older messages, so many at most, until the element with this id is there. */
-export async function loadUntil(chat, id, pages) {
+async function loadUntil(chat, id, pages) {
   for (let page = 0; page < pages && !document.getElementById(id); page++) {
     const link = chat.thread.querySelector('.older');
     if (!link) return;
@@ -65,60 +69,6 @@ function insert(chat, link, found) {
 }
 
 /**
- * Replace the thread by a newly fetched one of this conversation, without a jump.
- * @param {string} message  the id of the message that keeps its place; none: the topmost in view
- * @returns {HTMLElement|null} that message's article
- */
-export function replaceThread(chat, found, message) {
-  if (!found || chat.busy) return null;
-  const restore = rememberPosition(chat.thread, found, message);
-  keepOlderPages(chat.thread, found);
-  chat.thread.replaceChildren(...found.childNodes);
-  updateTimes(chat.thread);
-  const article = restore();
-  chat.setUpArticles();
-  return article;
-}
-
-/**
- * Remember the thread's position on the screen; to be called before it changes. The bottom edge of a chosen
- * message stays under the pointer; otherwise the topmost message in view keeps its top edge.
- * @returns {() => HTMLElement|null} restores the position
- */
-function rememberPosition(thread, found, message) {
-  const articles = Array.from(thread.querySelectorAll('article'));
-  const edge = message ? 'bottom' : 'top';
-  const common = articles.filter(({ id }) => id && found.querySelector(`#${id}`));
-  const inView = common.find((article) => article.getBoundingClientRect().bottom > 0) ?? common.at(-1);
-  const before = message ? counterpart(articles, common.at(-1), found, `m-${message}`) : inView;
-  const at = before?.getBoundingClientRect()[edge];
-  const id = message ? `m-${message}` : before?.id;
-  const latest = thread.querySelector('.latest')?.id;
-  return () => {
-    document.getElementById(latest)?.classList.add('latest');
-    const after = document.getElementById(id);
-    if (after && at !== undefined) scrollBy(0, after.getBoundingClientRect()[edge] - at);
-    return after;
-  };
-}
-
-/**
- * Return the article with this id, else the article that it replaces: the first
- * one after those that both threads share.
- */
-function counterpart(articles, lastCommon, found, id) {
-  return articles.find((article) => article.id === id) ?? articles[articles.indexOf(lastCommon) + 1];
-}
-
-/** Keep pages of older messages that were already fetched, if the new thread begins where they end. */
-function keepOlderPages(thread, found) {
-  const first = document.getElementById(found.querySelector('article')?.id);
-  if (first?.parentElement !== thread) return;
-  found.querySelector('.older')?.remove();
-  while (thread.firstElementChild !== first) found.insertBefore(thread.firstElementChild, found.querySelector(`#${first.id}`));
-}
-
-/**
  * Change the page above an element, or a range, without moving it on the screen. Safari lacks scroll anchoring.
  * @param {Element|Range|null} element
  */
@@ -138,4 +88,79 @@ function focusElement(element) {
 
 function afterNextFrame(callback) {
   requestAnimationFrame(() => requestAnimationFrame(callback));
+}
+
+/**
+ * Store the reader's place in this conversation: the topmost message in view, its distance from the top, and how
+ * many pages of older messages were loaded.
+ */
+export function savePosition(chat) {
+  const articles = Array.from(chat.thread.querySelectorAll('.message[id]'));
+  const article = chat.follower.following ? null : articles.find((each) => each.getBoundingClientRect().bottom > 0);
+  const batches = chat.thread.querySelectorAll('.history-batch');
+  const place = article && [article.id, article.getBoundingClientRect().top, batches.length];
+  try {
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(updatePlaces(read(), location.pathname, place)));
+  } catch (error) {
+    console.warn('The place in the page is not kept:', error);
+  }
+}
+
+/**
+ * Return to the stored place after a reload, or on the way back or forward. The listener stores the place of a
+ * page that is left before sync.js was loaded; otherwise the place of an earlier visit would be used for it.
+ * @returns {Promise<boolean>} false if the reader was at the end, or the message is not in the conversation
+ */
+export async function restorePosition(chat) {
+  addEventListener('pagehide', () => savePosition(chat));
+  const [id, top, batches = 0] = read()[location.pathname] ?? [];
+  if (batches) await loadUntil(chat, id, batches);
+  const article = id && document.getElementById(id);
+  if (!article) return false;
+  chat.follower.release();
+  holdAt(article, top);
+  return true;
+}
+
+/**
+ * Scroll until the article stays at this distance from the top. An element far from the view gets its size only
+ * near it, some frames later, and not every browser keeps what is in view in its place then. A reader who scrolls
+ * ends it.
+ */
+function holdAt(article, top) {
+  const reader = new AbortController();
+  const options = { passive: true, signal: reader.signal };
+  const types = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
+  for (const type of types) addEventListener(type, () => reader.abort(), options);
+  let still = 0;
+  let frames = 0;
+  const move = () => {
+    if (reader.signal.aborted) return;
+    const gap = article.getBoundingClientRect().top - top;
+    scrollBy(0, gap);
+    still = Math.abs(gap) < 1 ? still + 1 : 0;
+    frames += 1;
+    if (still < STILL_FRAMES && frames < MAX_FRAMES) requestAnimationFrame(move);
+    else reader.abort();
+  };
+  move();
+}
+
+/**
+ * Return the places with the one at this address last.
+ * @param {Object<string, [string, number, number]>} places  by address
+ * @param {[string, number, number]|null|undefined} place  none: the end
+ */
+export function updatePlaces(places, address, place) {
+  const others = Object.entries(places).filter(([each]) => each !== address);
+  return Object.fromEntries((place ? [...others, [address, place]] : others).slice(-MAX_PLACES));
+}
+
+/** @returns {Object<string, [string, number, number]>} the places by address */
+function read() {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORAGE_KEY)) ?? {};
+  } catch {
+    return {};
+  }
 }

@@ -1,9 +1,7 @@
 import { fetchPart, showError } from './api.js';
 import { copyText } from './clipboard.js';
-import { copySiblings } from './merge.js';
 import { announce, page } from './page.js';
-import { secondsUntil } from './refusal.js';
-import { regenerate } from './versions.js';
+import { copySiblings, regenerate } from './thread.js';
 
 const OUTCOME_TIMEOUT_MS = 3_000; // how long the retry button waits for the buttons beside it
 const TICK_MS = 500; // interval of the countdown
@@ -38,23 +36,47 @@ function replaceOutcome(outcome, fresh) {
 /** Show a countdown while a retry would fail. If the person has pressed the button, the retry follows. */
 export function startCountdowns(chat, root) {
   for (const button of root.querySelectorAll('[data-action=wait][hidden]')) {
+    const { seconds, wait, waiting } = button.dataset;
+    const show = (time) => (button.textContent = (isPressed(button) ? waiting : wait).replace('{time}', time));
     button.hidden = false;
-    tick(chat, button, performance.now() + button.dataset.seconds * 1_000);
+    countDown(button, seconds, show, () => onCountdownEnd(chat, button));
   }
 }
 
-function tick(chat, button, until) {
-  if (!button.isConnected) return;
-  const left = secondsUntil(until);
-  if (left <= 0) return onCountdownEnd(chat, button);
-  showRemaining(chat, button, left);
-  setTimeout(() => tick(chat, button, until), TICK_MS);
+/** Do what a refusal of a turn asks for, whose message the notice shows. */
+export function onRefused({ message, retry_after: seconds, attachments }) {
+  if (seconds) showWait(document.getElementById('notice'), seconds);
+  if (attachments) dispatchEvent(new CustomEvent('attachments-missing', { detail: { message, attachments } }));
 }
 
-function showRemaining(chat, button, left) {
-  const time = page.seconds(left, 0);
-  const { wait, waiting } = button.dataset;
-  button.textContent = (isPressed(button) ? waiting : wait).replace('{time}', time);
+/**
+ * Show the seconds that are left in a notice, and remove the notice afterwards.
+ * The number is hidden from screen readers, which read the notice once: a number that
+ * changes each second would be read each second.
+ */
+function showWait(notice, seconds) {
+  const span = document.createElement('span');
+  span.ariaHidden = 'true';
+  notice.append(' ', span);
+  countDown(span, seconds, (time) => (span.textContent = page.text('again-in', { time })), () => notice.replaceChildren());
+}
+
+/** Call `show` with the time that is left as long as the element is on the page, and `onEnd` at the end of that time. */
+function countDown(element, seconds, show, onEnd) {
+  const until = performance.now() + seconds * 1_000;
+  const tick = () => {
+    const left = secondsUntil(until);
+    if (!element.isConnected) return undefined;
+    if (left <= 0) return onEnd();
+    show(page.seconds(left, 0));
+    return setTimeout(tick, TICK_MS);
+  };
+  tick();
+}
+
+/** Return the whole seconds until a time of `performance.now()`, at least 1 before it. */
+export function secondsUntil(time, now = performance.now()) {
+  return Math.ceil((time - now) / 1_000);
 }
 
 function onCountdownEnd(chat, button) {

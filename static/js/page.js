@@ -119,20 +119,6 @@ export const page = {
     dataset.code = code;
     notice().replaceChildren(sentence, ...(link ? [' ', link] : []));
   },
-
-  /**
-   * Show a banner while there is no network. The person can go on writing,
-   * and a sent message waits for the network.
-   */
-  watchConnection() {
-    const banner = document.getElementById('offline');
-    const changed = (event) => {
-      banner.hidden = navigator.onLine;
-      if (event) announce(navigator.onLine ? '' : banner.textContent);
-    };
-    for (const type of ['online', 'offline']) addEventListener(type, changed);
-    changed();
-  },
 };
 
 /** Announce a text to screen readers. */
@@ -243,4 +229,10 @@ export function followsAfterScroll(following, moved, distance) {
  */
 export function setHidden(element, hidden) {
   if (element.hidden !== hidden) element.hidden = hidden;
+}
+
+/** Make these the children of an element. What stays is not moved, and keeps the focus and a selection. */
+export function arrange(parent, nodes) {
+  for (const child of Array.from(parent.children)) if (!nodes.includes(child)) child.remove();
+  nodes.forEach((node, n) => parent.children[n] === node || parent.insertBefore(node, parent.children[n] ?? null));
 }

@@ -21,6 +21,26 @@ export function addControls(group) {
   group.addEventListener('click', onClick);
 }
 
+/** @returns {HTMLInputElement[]} the controls of a form of parameters */
+export function controlsOf(group) {
+  return Array.from(group.querySelectorAll('[type=radio], [type=number]'));
+}
+
+/**
+ * Show chosen values as near as the model of these controls takes them, and unfold what would hide one.
+ * @param {(field: HTMLInputElement, value: string) => void} setField  `showNumber` or `setNumber`
+ */
+export function showValues(group, values, setField) {
+  const controls = controlsOf(group);
+  for (const control of controls) {
+    const value = valueFor(control, values[control.name], controls);
+    if (control.type === 'radio') control.checked = control.defaultChecked = control.value === value;
+    else setField(control, (control.defaultValue = value));
+  }
+  const details = group.querySelector('details');
+  if (details) details.open ||= controls.some((control) => control.type === 'number' && control.value && details.contains(control));
+}
+
 /** Show a value in a number field, '' for the model's default. A value beyond the field's range widens it. */
 export function showNumber(field, value) {
   setNumber(field, value);
@@ -38,7 +58,7 @@ export function setNumber(field, value) {
  * Return a value as the model of these controls gets it: clamped to its range, or the nearest
  * of its levels; '' is the model's default.
  */
-export function valueFor({ name, dataset }, value, controls) {
+function valueFor({ name, dataset }, value, controls) {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'number') {

@@ -1,4 +1,4 @@
-import { fetchPart, fetchText } from './api.js';
+import { fetchJson, fetchPart } from './api.js';
 import { isSendKey } from './composer.js';
 import { announce, page } from './page.js';
 import { fieldsOf, fillFields } from './prompt_fields.js';
@@ -169,7 +169,7 @@ class PromptMenu {
     this.close();
     const release = holdSending(this.#box.form);
     try {
-      const { text } = JSON.parse(await fetchText(url, { headers: { Accept: 'application/json' } }));
+      const { text } = await fetchJson(url);
       if (this.#box.value !== typed) return;
       const fields = fieldsOf(text);
       const values = fields.length ? await askForFields(dialog, field, title, fields) : new Map();

@@ -1,5 +1,5 @@
 import { isSendKey } from './composer.js';
-import { cloneTemplate } from './page.js';
+import { arrange, cloneTemplate } from './page.js';
 
 const ICONS = { picture: '🖼', document: '📄' };
 
@@ -55,9 +55,7 @@ export class QueueList {
   #renderRows(items) {
     const list = this.#root.querySelector('ol');
     const known = new Map(Array.from(list.children, (row) => [row.dataset.key, row]));
-    const rows = items.map((item) => (isShown(known.get(item.key), item) ? known.get(item.key) : this.#createRow(item)));
-    for (const row of list.querySelectorAll('li')) if (!rows.includes(row)) row.remove();
-    rows.forEach((row, n) => list.children[n] === row || list.insertBefore(row, list.children[n] ?? null));
+    arrange(list, items.map((item) => (isShown(known.get(item.key), item) ? known.get(item.key) : this.#createRow(item))));
   }
 
   #createRow(item) {

@@ -1,8 +1,8 @@
-import { appendText, applyPatches } from './blocks.js';
-import { page, setHidden } from './page.js';
+import { addCodeActions, page, parseTrustedHtml, setHidden } from './page.js';
 
 const MIN_SECONDS = 0.05; // shorter times would be shown as 0.0
 const LIVE_STATUSES = new Set(['queued', 'running']);
+const TEXT_NODE = 3;
 
 /** The article of one reply, new or from the server's page. Text that arrives is written once per frame. */
 export class Reply {
@@ -12,7 +12,8 @@ export class Reply {
   #discarded = false; // the server has discarded the text that is shown
   #frame = 0;
   #thinking = false;
-  #stopClock = null;
+  #thinkingSince; // undefined for a page that has joined later, which cannot know
+  #clock = 0;
   #onChange;
 
   /** @param {() => void} onChange  called after each change of the page */
@@ -142,25 +143,31 @@ export class Reply {
     this.#discarded = false;
   }
 
-  /**
-   * Start the stopwatch, but only at the beginning of the thinking: a page that joins later cannot know
-   * when it began.
-   */
+  /** Count the seconds from the beginning of the thinking on. */
   #startThinking() {
     if (this.#thinking) return;
     this.#thinking = true;
-    const isStart = !this.#parts.reasoning.hasChildNodes() && !this.#parts.text.hasChildNodes();
-    if (isStart) this.#stopClock = startStopwatch((seconds) => this.#showThinking('thinking', seconds, 0));
+    if (this.#parts.reasoning.hasChildNodes() || this.#parts.text.hasChildNodes()) return;
+    this.#thinkingSince = performance.now();
+    const show = () => this.#showThinking('thinking', Math.round(this.#thinkingSeconds), 0);
+    this.#clock = setInterval(show, 1_000);
+    this.#showThinking('thinking', 0, 0);
   }
 
   #stopThinking() {
-    if (this.#thinking) this.#showThinking('thought', this.#stopClock?.());
+    clearInterval(this.#clock);
+    if (this.#thinking) this.#showThinking('thought', this.#thinkingSeconds);
     this.#thinking = false;
-    this.#stopClock = null;
+    this.#thinkingSince = undefined;
+  }
+
+  /** NaN if it is not known when the thinking began. */
+  get #thinkingSeconds() {
+    return (performance.now() - this.#thinkingSince) / 1_000;
   }
 
   #showThinking(name, seconds, digits = 1) {
-    const isShown = name === 'thinking' || seconds >= MIN_SECONDS; // not for undefined
+    const isShown = name === 'thinking' || seconds >= MIN_SECONDS; // not for NaN
     const time = isShown ? page.seconds(seconds, digits) : '';
     partOf(this.#article, 'thinking').textContent = page.text(time ? name : 'thoughts', { time });
   }
@@ -176,21 +183,6 @@ export class Reply {
   }
 }
 
-/**
- * Call `onSecond` with the seconds, at once and then once a second.
- * @returns {() => number} ends that, and returns the seconds that it ran
- */
-function startStopwatch(onSecond) {
-  const started = performance.now();
-  const seconds = () => (performance.now() - started) / 1_000;
-  onSecond(0);
-  const timer = setInterval(() => onSecond(Math.round(seconds())), 1_000);
-  return () => {
-    clearInterval(timer);
-    return seconds();
-  };
-}
-
 /** Return the plural form of a sentence of the page. */
 export function count(name, n) {
   const form = new Intl.PluralRules(document.documentElement.lang || undefined).select(n);
@@ -199,4 +191,47 @@ export function count(name, n) {
 
 function partOf(article, name) {
   return article.querySelector(`[data-part=${name}]`);
+}
+
+/**
+ * Update the blocks of a text. Blocks that stay the same are not touched, nor is a selection in them.
+ * @param {Element} container  child i is block i
+ * @param {Array<[number, string] | [number, null, string]>} patches  [index, html] replaces that block, ''
+ *   removes it and those after it; [index, null, text] extends that block's last text, or its open fence
+ */
+function applyPatches(container, patches) {
+  for (const [index, html, text] of patches) {
+    const block = container.children[index];
+    if (html === null) appendText(innermostEnd(block), text);
+    else if (html) placeBlock(container, block, parseTrustedHtml(html));
+    else while (container.children.length > index) container.lastElementChild.remove();
+  }
+}
+
+/** Return the node in which a block's text ends: its code, or the innermost element at its end. */
+function innermostEnd(block) {
+  if (block.matches('figure')) return block.querySelector('code');
+  let end = block;
+  while (end.lastChild === end.lastElementChild && end.lastChild) end = end.lastChild;
+  return end;
+}
+
+function placeBlock(container, old, fresh) {
+  addCodeActions(fresh);
+  const block = fresh.firstElementChild;
+  if (!old) return container.append(block);
+  if (old.open) block.open = true; // a reader has unfolded it
+  if (!old.isEqualNode(block)) {
+    const { activeElement: focused } = document;
+    const at = Array.from(old.querySelectorAll(focused.localName)).indexOf(focused);
+    old.replaceWith(block);
+    block.querySelectorAll(focused.localName)[at]?.focus({ preventScroll: true });
+  }
+}
+
+/** Append to the one text node, which keeps a selection and avoids parsing the existing text again. */
+function appendText(node, text) {
+  if (!text) return;
+  if (node.lastChild?.nodeType === TEXT_NODE) node.lastChild.appendData(text);
+  else node.append(text);
 }

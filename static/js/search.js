@@ -1,4 +1,4 @@
-import { fetchPart, fetchText } from './api.js';
+import { fetchJson, fetchPart } from './api.js';
 
 const WAIT_MS = 120; // debounce after the last key
 
@@ -75,7 +75,7 @@ class SearchDialog {
     if (!typed.trim()) return this.#show({ results: [], next: null }, '');
     const { signal } = this.#request;
     const url = `${this.#url}?${new URLSearchParams({ q: typed })}`;
-    const found = await fetchText(url, { headers: { Accept: 'application/json' }, signal }).then(JSON.parse, () => null);
+    const found = await fetchJson(url, { signal }).catch(() => null);
     if (signal.aborted) return;
     if (!found) this.#asked = '';
     this.#show(found ?? { results: [], next: null }, found ? this.#count(found) : this.#element.dataset.failed);

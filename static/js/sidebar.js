@@ -1,19 +1,26 @@
 import { fetchPart } from './api.js';
-import { ConversationActions } from './conversation_actions.js';
-import { setState, titleFromQuestion } from './conversation_item.js';
+import { conversationOf, isArchived, isPinned, itemTitle, labelArrangement, setState, setTitle, titleFromQuestion } from './conversation_item.js';
 import { ConversationList } from './conversation_list.js';
 import { drafts } from './drafts.js';
-import { page } from './page.js';
+import { mayMoveFocus } from './focus.js';
+import { cloneTemplate, page } from './page.js';
+import { tellTabs } from './tabs.js';
 
 const REFRESH_MS = 5_000; // minimum between two updates, only while the page is visible
 const SOON_MS = 200; // several changes are shown by one update
 const LOAD_MARGIN = '300px'; // the list loads more at this distance from its end
+const YEAR_SECONDS = 31_536_000;
+const WIDE_QUERY = '(width >= 52rem)'; // as in chat.css: the sidebar stands beside the thread
 const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings'], ['export', 'export'], ['share', 'share']]; // ids of the forms, and the names of their URLs
 
-/** The conversations beside the thread, kept in step with the server. Loaded when it is first used. */
+/**
+ * The conversations beside the thread, kept in step with the server, and what is done with them there and in the
+ * header. Loaded when it is first used.
+ */
 export class Sidebar {
-  #list;
-  #actions;
+  #list = new ConversationList(() => this.#refresh());
+  #element = document.getElementById('sidebar');
+  #menuItem = null; // the item whose options are open
   #timer = 0;
   #soon = 0;
   #refreshes = 0; // started so far
@@ -21,8 +28,10 @@ export class Sidebar {
   #unseen; // true if the open conversation has a finished reply that was not seen yet
 
   constructor() {
-    this.#list = new ConversationList(() => this.#refresh());
-    this.#actions = new ConversationActions(this.#list);
+    this.#element.addEventListener('toggle', () => this.#onDrawerToggle());
+    this.#onDrawerToggle();
+    this.#labelHeaderMenu();
+    if (document.querySelector('#toast form')) offerUndo();
     this.#unseen = this.#list.root.querySelector('[data-unseen]') !== null;
     this.#watchListEnd();
     addEventListener('pageshow', ({ persisted }) => persisted && this.onVisibilityChange());
@@ -30,9 +39,27 @@ export class Sidebar {
     this.#scheduleRefresh();
   }
 
-  /** @param {HTMLElement} opener  the element that was clicked, or that has the focus */
+  /** @param {HTMLElement} [opener]  the element that was clicked, or that has the focus */
   open(name, opener) {
-    return this.#actions.open(name, opener);
+    const actions = {
+      models: () => import('./model_picker.js').then(({ openModelPicker }) => openModelPicker()),
+      settings: () => import('./conversation_settings.js').then(({ openSettings }) => openSettings()),
+      options: () => this.#openMenu(opener),
+      account: () => openPopup('account', opener),
+      search: () => import('./search.js').then(({ openSearch }) => openSearch(document.querySelector('[data-opens=search]'))),
+      shortcuts: () => import('./dialogs.js').then(({ openShortcuts }) => openShortcuts(document.querySelector('[data-opens=shortcuts]'))),
+      rename: () => this.#renameItem(opener.closest('#conversations li') ?? this.#closeMenu()),
+      title: () => this.#renameOpen(),
+      delete: () => this.#change('remove', opener),
+      pin: () => this.#change('pin', opener),
+      archive: () => this.#change('archive', opener),
+      tags: () => this.#change('tags', opener),
+      undo: () => loadChanges().then((changes) => changes.undo(this.#list, opener.form)),
+      fold: () => this.#fold(),
+      'new-chat': () => location.assign(page.url('home')),
+      composer: () => document.getElementById('content').focus(),
+    };
+    return actions[name]();
   }
 
   /** Add a new conversation, which has its address and its title now. */
@@ -41,7 +68,7 @@ export class Sidebar {
     if (!page.temporary) {
       this.#list.moveToTop(conversation, title);
       this.#list.setCurrent(conversation);
-      this.#actions.showTitle(conversation, title);
+      this.showTitle(conversation, title);
     }
     for (const [id, name] of FORMS) {
       const form = document.getElementById(id); // the form to share is missing where sharing is off
@@ -52,9 +79,14 @@ export class Sidebar {
     document.getElementById('menu-button').hidden = false;
   }
 
-  /** Show a title that was changed elsewhere. */
+  /** Show a conversation's title in the list and, if that is open, in the header and on the tab. */
   showTitle(conversation, title) {
-    this.#actions.showTitle(conversation, title);
+    const item = this.#list.find(conversation);
+    if (item) setTitle(item, title);
+    if (conversation !== page.conversation) return;
+    document.title = title;
+    heading().textContent = title;
+    document.getElementById('rename').elements.title.value = title;
   }
 
   /** @param {''|'replying'} state  '': the reply has ended, and counts as seen once the page is visible */
@@ -125,4 +157,93 @@ export class Sidebar {
     link.ariaBusy = null;
     if (older && link.isConnected) this.#list.appendOlder(older);
   }
+
+  #openMenu(button) {
+    this.#menuItem = button.closest('li');
+    labelArrangement(document.getElementById('options'), { pinned: isPinned(this.#menuItem), archived: false });
+    return openPopup('options', button);
+  }
+
+  #closeMenu() {
+    document.getElementById('options').hidePopover();
+    return this.#menuItem;
+  }
+
+  #renameItem(item) {
+    return this.#rename(conversationOf(item), item.querySelector('a'), itemTitle(item));
+  }
+
+  #renameOpen() {
+    document.getElementById('menu').hidePopover();
+    return this.#rename(page.conversation, heading(), heading().textContent);
+  }
+
+  /** @param {HTMLElement} shown  where the title is edited */
+  async #rename(conversation, shown, title) {
+    const { rename } = await loadChanges();
+    const newTitle = await rename({ conversation, shown, title });
+    if (newTitle === title) return;
+    this.showTitle(conversation, newTitle);
+    tellTabs('');
+  }
+
+  /** Close the menu that holds `opener`, and change the conversation that the menu is about. */
+  async #change(name, opener) {
+    const byKeyboard = opener.matches(':focus-visible');
+    const conversation = opener.closest('#options') ? conversationOf(this.#closeMenu()) : page.conversation;
+    document.getElementById('menu').hidePopover();
+    const changes = await loadChanges();
+    return changes[name](this.#list, conversation, opener, byKeyboard);
+  }
+
+  /** Let the header's menu say, whenever it opens, what its buttons do next. */
+  #labelHeaderMenu() {
+    const menu = document.getElementById('menu');
+    if (page.temporary) return; // it is in no list
+    const label = () => labelArrangement(menu, { pinned: isPinned(this.#list.find(page.conversation)), archived: isArchived() });
+    menu.addEventListener('beforetoggle', label);
+    label(); // the menu may be open already
+  }
+
+  /**
+   * Fold or unfold the sidebar where it was opened as a drawer on a wide page. It is a drawer on narrow pages
+   * only; on a wide page it stands beside the thread or is folded.
+   */
+  #onDrawerToggle() {
+    if (!matchMedia(WIDE_QUERY).matches || !this.#element.matches(':popover-open')) return;
+    this.#element.hidePopover();
+    this.#fold();
+  }
+
+  #fold() {
+    if (!matchMedia(WIDE_QUERY).matches) return this.#element.togglePopover();
+    const folded = document.body.classList.toggle('folded');
+    document.cookie = `sidebar=${folded ? 'folded' : ''};path=/;max-age=${folded ? YEAR_SECONDS : 0};samesite=lax`;
+    if (folded && mayMoveFocus(this.#element)) document.querySelector('.sidebar-toggle').focus();
+    else if (!folded && document.activeElement.matches('.sidebar-toggle, body')) this.#element.querySelector('.fold').focus();
+  }
+}
+
+/** Return the button in the heading. A new chat's heading has none, because there is nothing to rename, so create it. */
+function heading() {
+  if (!document.getElementById('title')) document.querySelector('h1').replaceChildren(cloneTemplate('title-template'));
+  return document.getElementById('title');
+}
+
+function loadChanges() {
+  return import('./conversation_changes.js');
+}
+
+/**
+ * Remove the query from the address: the page was opened with the offer to undo a deletion, which a reload
+ * need not repeat.
+ */
+function offerUndo() {
+  history.replaceState(null, '', location.pathname);
+  loadChanges(); // its toast closes after a time
+}
+
+async function openPopup(id, button) {
+  const { openMenu } = await import('./popup_menu.js');
+  openMenu(document.getElementById(id), button);
 }

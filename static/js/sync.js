@@ -1,6 +1,7 @@
+import { fetchJson } from './api.js';
 import { updateTimes } from './message_times.js';
+import { savePosition } from './older_messages.js';
 import { cloneTemplate, page } from './page.js';
-import { savePosition } from './scroll_position.js';
 import { hearTabs, tellTabs } from './tabs.js';
 
 const POLL_MS = 1_500; // interval of requests while the page is used
@@ -128,7 +129,7 @@ export class Sync {
     if (state.title !== document.title) chat.withSidebar((sidebar) => sidebar.showTitle(page.conversation, state.title));
     const since = staleFrom(this.#shown, state);
     if (!chat.busy && since !== null) {
-      const { updateThread } = await import('./merge.js');
+      const { updateThread } = await import('./thread.js');
       const version = await updateThread(chat, since);
       if (version === null) page.showNotice('elsewhere', page.link('show-all', location.href));
       if (!version) return chat.busy;
@@ -161,9 +162,8 @@ export class Sync {
   async #fetchContextStart(model) {
     if (!page.conversation) return;
     const url = `${page.url('context', page.conversation)}?model=${encodeURIComponent(model)}`;
-    const response = await fetch(url, { headers: { Accept: 'application/json' } }).catch(() => null);
-    if (!response?.ok || response.redirected || model !== this.#chat.composer.model) return;
-    this.#showContextStart((await response.json()).context_start);
+    const context = await fetchJson(url).catch(() => null);
+    if (context && model === this.#chat.composer.model) this.#showContextStart(context.context_start);
   }
 
   #showContextStart(start) {

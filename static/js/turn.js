@@ -5,7 +5,7 @@ import { RunStream } from './stream.js';
 /** A question and its reply that are in progress: their elements on the page, their stream, and how to undo them. */
 export class Turn {
   #chat;
-  #stream;
+  stream; // see stream.js
   #onEnd;
   #accepted = false;
   #hasRenewed = false; // a sign-in in another tab has made this page's CSRF token invalid, which is tried once
@@ -36,22 +36,6 @@ export class Turn {
     this.#open().follow(this.reply.run, this.reply.position);
   }
 
-  stop() {
-    this.#stream.stop();
-  }
-
-  pause() {
-    this.#stream.pause();
-  }
-
-  resume() {
-    this.#stream.resume();
-  }
-
-  reconnectNow() {
-    this.#stream.reconnectNow();
-  }
-
   /** Show how the turn ended. */
   finish(outcome) {
     if (outcome.kind === 'done') this.#onFinished();
@@ -61,7 +45,7 @@ export class Turn {
 
   #open() {
     this.#chat.composer.busy = 'live';
-    this.#stream = new RunStream({
+    this.stream = new RunStream({
       urls: { stream: (run) => `${page.url('stream', run)}?html=1`, stop: (run) => page.url('stop', run) },
       token: page.token,
       on: {
@@ -76,7 +60,7 @@ export class Turn {
         end: (outcome) => this.#onStreamEnd(outcome),
       },
     });
-    return this.#stream;
+    return this.stream;
   }
 
   #accept() {
@@ -129,7 +113,7 @@ export class Turn {
     page.conversation = conversation;
     // A reload begins another temporary chat.
     if (!page.temporary) history.replaceState(null, '', page.url('conversation', conversation));
-    this.#chat.composer.bindTo(conversation, page.url('send', conversation));
+    this.#chat.composer.bind();
     this.#chat.queue?.bind();
     this.#chat.withSidebar((sidebar) => sidebar.addConversation(conversation, question));
   }
@@ -161,7 +145,7 @@ export class Turn {
   /** Let the same person log in again without leaving the page, then continue the stream or repeat the request. */
   async #login() {
     this.#hasRenewed = true;
-    const { position } = this.#stream;
+    const { position } = this.stream;
     const { login } = await import('./login_dialog.js').catch(() => ({}));
     if (!(await login?.())) return false;
     if (this.#accepted) this.#open().follow(this.reply.run, position);
@@ -205,7 +189,7 @@ function explainEnd({ kind, status, error }) {
   } else if (status === 403) page.showNotice('outdated', page.link('reload', location.href));
   else if (kind === 'refused') {
     page.setNotice(error.message || page.text('refused'));
-    import('./refusal.js').then((module) => module.onRefused(error), () => {});
+    import('./outcome.js').then((module) => module.onRefused(error), () => {});
   } else if (kind === 'unreachable') page.showNotice('unreachable');
 }
 

@@ -13,6 +13,7 @@ export class Turns {
   constructor(chat) {
     this.#chat = chat;
     this.#watchVisibility();
+    if (page.temporary) deleteOnLeave();
   }
 
   /** True if a reply is on its way to this page. */
@@ -81,7 +82,7 @@ export class Turns {
   }
 
   stop() {
-    this.#turn?.stop();
+    this.#turn?.stream.stop();
   }
 
   #buildRequest(url, message) {
@@ -131,16 +132,31 @@ export class Turns {
    */
   #watchVisibility() {
     let timer = 0;
-    const pause = () => this.#chat.queue?.waiting || this.#turn?.pause();
+    const pause = () => this.#chat.queue?.waiting || this.#turn?.stream.pause();
     const changed = () => {
       clearTimeout(timer);
       if (document.hidden) timer = setTimeout(pause, HIDDEN_PAUSE_MS);
-      else this.#turn?.resume();
+      else this.#turn?.stream.resume();
     };
     document.addEventListener('visibilitychange', changed);
-    addEventListener('pagehide', () => this.#turn?.pause());
-    addEventListener('pageshow', ({ persisted }) => persisted && this.#turn?.resume());
-    addEventListener('online', () => this.#turn?.reconnectNow());
+    addEventListener('pagehide', () => this.#turn?.stream.pause());
+    addEventListener('pageshow', ({ persisted }) => persisted && this.#turn?.stream.resume());
+    addEventListener('online', () => this.#turn?.stream.reconnectNow());
     changed();
   }
+}
+
+/**
+ * Delete the open temporary chat when its page is left, but not for a posted form, which leads back to it. If the
+ * browser ends without an event, the server deletes the chat within a day.
+ */
+function deleteOnLeave() {
+  let staying = false;
+  addEventListener('submit', ({ target, defaultPrevented }) => {
+    if (!defaultPrevented && target.method === 'post') staying = true;
+  });
+  addEventListener('pagehide', () => {
+    if (staying || !page.conversation) return;
+    page.post(page.url('delete', page.conversation), {}, { keepalive: true }).catch(() => {});
+  });
 }

@@ -1,4 +1,3 @@
-import { SESSION_ENDED } from './attachment_parts.js';
 import { page } from './page.js';
 
 const CAN_SUCCEED = [0, 401, 403, 429]; // no answer; the session has ended; too many requests
@@ -6,48 +5,26 @@ const MOST_NAMES = 5; // in a sentence
 const LONGEST_NAME = 40; // characters
 const NAME_END = 12; // of a longer name, with its extension
 
-/** The upload of one file. XMLHttpRequest reports its progress, which `fetch` does not. */
-export class Upload {
-  #url;
-  #progress;
-  #request = null;
-
-  /** @param {HTMLProgressElement} progress */
-  constructor(url, progress) {
-    this.#url = url;
-    this.#progress = progress;
-  }
-
-  /**
-   * Upload the file. A person whose session has ended logs in first.
-   * @param {File} file
-   * @returns {Promise<{status: number, body: object}>} status 0: no answer
-   */
-  async send(file, retries = 1) {
-    const answer = await this.#send(file);
-    if (!retries || !SESSION_ENDED.includes(answer.status)) return answer;
-    const { login } = await import('./login_dialog.js');
-    return (await login()) ? this.send(file, retries - 1) : answer;
-  }
-
-  abort() {
-    this.#request?.abort();
-  }
-
-  #send(file) {
-    const request = new XMLHttpRequest();
-    const form = new FormData();
-    form.append('file', file, file.name);
-    this.#request = request;
-    request.upload.onprogress = ({ loaded, total }) => Object.assign(this.#progress, { max: total, value: loaded });
-    request.open('POST', this.#url);
-    request.setRequestHeader('X-CSRFToken', page.token);
-    request.setRequestHeader('Accept', 'application/json');
-    return new Promise((resolve) => {
-      request.onloadend = () => resolve({ status: request.status, body: parseJson(request.responseText) });
-      request.send(form);
-    });
-  }
+/**
+ * Upload a file. XMLHttpRequest reports the progress, which `fetch` does not.
+ * @param {File} file
+ * @param {HTMLProgressElement} progress
+ * @param {AbortSignal} signal
+ * @returns {Promise<{status: number, body: object}>} status 0: no answer
+ */
+export function upload(url, file, progress, signal) {
+  const request = new XMLHttpRequest();
+  const form = new FormData();
+  form.append('file', file, file.name);
+  request.upload.onprogress = ({ loaded, total }) => Object.assign(progress, { max: total, value: loaded });
+  request.open('POST', url);
+  request.setRequestHeader('X-CSRFToken', page.token);
+  request.setRequestHeader('Accept', 'application/json');
+  signal.addEventListener('abort', () => request.abort());
+  return new Promise((resolve) => {
+    request.onloadend = () => resolve({ status: request.status, body: parseJson(request.responseText) });
+    request.send(form);
+  });
 }
 
 /** Delete an upload that is not sent. If that fails, the server deletes it later by itself. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isHelpKey, scrollsPage } from '../../static/js/background.js';
+import { coveredHeight, isHelpKey, scrollsPage } from '../../static/js/background.js';
 
 const EMPTY = { isEmpty: true, isScrollable: false };
 const WITH_TEXT = { isEmpty: false, isScrollable: false };
@@ -36,4 +36,16 @@ test('a question mark asks for help outside of fields', () => {
   assert.equal(isHelpKey(press('?'), true), false);
   for (const name of ['ctrlKey', 'metaKey', 'isComposing']) assert.equal(isHelpKey(press('?', { [name]: true }), false), false, name);
   assert.equal(isHelpKey(press('/'), false), false);
+});
+
+const WINDOW_HEIGHT = 800;
+
+test('what the viewport leaves free below is covered by the keyboard', () => {
+  assert.equal(coveredHeight({ scale: 1, offsetTop: 0, height: 500 }, WINDOW_HEIGHT), 300);
+  assert.equal(coveredHeight({ scale: 1, offsetTop: 120, height: 500 }, WINDOW_HEIGHT), 180);
+});
+
+test('a small covered area, or a page that is zoomed in, has no keyboard', () => {
+  assert.equal(coveredHeight({ scale: 1, offsetTop: 0, height: 725 }, WINDOW_HEIGHT), 0);
+  assert.equal(coveredHeight({ scale: 1.5, offsetTop: 0, height: 500 }, WINDOW_HEIGHT), 0);
 });

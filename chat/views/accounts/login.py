@@ -32,7 +32,7 @@ from chat.views import pages
 from chat.views.requests import access
 from chat.views.requests.errors import refuse, wants_json
 
-SIGNED_OUT_COOKIE, SIGNED_OUT_SECONDS = "signed-out", 30  # see login_page.js
+SIGNED_OUT_COOKIE, SIGNED_OUT_SECONDS = "signed-out", 30  # see plain_page.js
 LOGIN_WRONG = _("Incorrect name or password.")
 LOCKED_OUT = _("Too many failed attempts. Try again in 15 minutes.")
 # Serialise attempts per (name, address), because concurrent ones would all pass the throttle before a failure

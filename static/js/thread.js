@@ -1,6 +1,7 @@
 import { fetchThread } from './api.js';
+import { returnFocus } from './focus.js';
 import { updateTimes } from './message_times.js';
-import { addCodeActions, page } from './page.js';
+import { addCodeActions, arrange, page } from './page.js';
 
 /**
  * Update the messages of this conversation to the server's state, from one of them on. Equal messages stay as
@@ -14,15 +15,35 @@ export async function updateThread(chat, since) {
   const found = await fetchThread(since ? `${address}?since=${since}` : address).catch(() => null);
   if (!found || chat.busy) return '';
   addCodeActions(found);
-  if (!mergeThread(chat, found)) return null;
+  if (!mergeThread(chat, found, isInUse)) return null;
   updateTimes(chat.thread);
   chat.setUpArticles();
   chat.followEnd();
   return found.dataset.version;
 }
 
+/**
+ * Show another version of a message, with what follows it. Its end stays under the pointer that chose it.
+ * @param {HTMLElement} article  the version that is shown
+ * @param {string} version  the id of the other one
+ * @returns {Promise<HTMLElement|null>} its article
+ */
+export async function showVersion(chat, article, version) {
+  const found = await fetchThread();
+  if (chat.busy) return null;
+  const { bottom } = article.getBoundingClientRect();
+  addCodeActions(found);
+  mergeThread(chat, found, () => false);
+  updateTimes(chat.thread);
+  const chosen = document.getElementById(`m-${version}`);
+  if (chosen) scrollBy(0, chosen.getBoundingClientRect().bottom - bottom);
+  chat.setUpArticles();
+  chat.startSync(); // the line above which the model reads nothing may have moved
+  return chosen;
+}
+
 /** @returns {boolean} false if a message that would be removed is in use */
-function mergeThread({ thread, composer }, found) {
+function mergeThread({ thread, composer }, found, isInUse) {
   const fresh = Array.from(found.querySelectorAll('.message'));
   const shown = Array.from(thread.querySelectorAll('.message'));
   const { at, keptCount } = compareIds(idsOf(shown), idsOf(fresh));
@@ -67,7 +88,8 @@ function mergeArticle(article, fresh) {
   const changed = ['run', 'status'].some((name) => article.dataset[name] !== fresh.dataset[name]);
   if (changed && article.matches('.reply')) {
     const [text, now] = [article, fresh].map((each) => each.querySelector(':scope > [data-part=text]'));
-    mergeBlocks(text, Array.from(now.children));
+    const known = Array.from(text.children);
+    arrange(text, Array.from(now.children, (block, n) => (known[n]?.isEqualNode(block) ? known[n] : block.cloneNode(true))));
     copySiblings(text, now);
     Object.assign(article.dataset, fresh.dataset);
   } else if (versionLabel(article) !== versionLabel(fresh)) article.querySelector('.message-footer').replaceWith(fresh.querySelector('.message-footer'));
@@ -77,15 +99,6 @@ function versionLabel(article) {
   return article.querySelector('.versions')?.ariaLabel ?? '';
 }
 
-function mergeBlocks(container, wanted) {
-  wanted.forEach((block, n) => {
-    const known = container.children[n];
-    if (!known) container.append(block.cloneNode(true));
-    else if (!known.isEqualNode(block)) known.replaceWith(block.cloneNode(true));
-  });
-  while (container.children.length > wanted.length) container.lastElementChild.remove();
-}
-
 /** Give an element the siblings of another one. */
 export function copySiblings(element, other) {
   const nodes = Array.from(other.parentNode.childNodes);
@@ -93,4 +106,44 @@ export function copySiblings(element, other) {
   for (const node of Array.from(element.parentNode.childNodes)) if (node !== element) node.remove();
   element.before(...nodes.slice(0, at));
   element.after(...nodes.slice(at + 1));
+}
+
+/**
+ * Request another version of a reply, from the model that the page is set to.
+ * @returns {Promise<boolean>} whether the server accepted it
+ */
+export async function regenerate(chat, button, more = {}) {
+  const reply = button.closest('article');
+  const url = page.url('regenerate', reply.dataset.message);
+  const accepted = await replaceFrom(chat, reply, { url, body: { model: chat.composer.model, ...more } });
+  if (!accepted) returnFocus(button);
+  return accepted;
+}
+
+/**
+ * Begin a turn on a new branch, which replaces this article and all that follow it.
+ * @param {object} turn  the argument of `chat.requestReply`
+ * @returns {Promise<boolean>} whether the server accepted it
+ */
+export async function replaceFrom(chat, article, turn) {
+  const articles = Array.from(chat.thread.querySelectorAll('.message'));
+  const replaced = articles.slice(articles.indexOf(article));
+  const accepted = await chat.requestReply({ ...turn, replaced });
+  if (accepted) updateCounts(chat).catch((error) => console.warn('The version counts are not updated:', error));
+  return accepted;
+}
+
+/**
+ * Update the version counts, which only the server knows. The new messages are the last
+ * two, as long as no further turn has begun.
+ */
+async function updateCounts(chat) {
+  const created = Array.from(chat.thread.querySelectorAll('.message')).slice(-2);
+  const current = await fetchThread();
+  for (const article of created) {
+    const { message } = article.dataset;
+    const versions = message && current.querySelector(`[data-message="${message}"] .versions`);
+    if (versions) article.querySelector('.versions').replaceWith(versions);
+  }
+  chat.updateTurnButtons();
 }

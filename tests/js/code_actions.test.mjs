@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { fileNameOf } from '../../static/js/code_file_names.js';
+import { fileNameOf } from '../../static/js/code_actions.js';
 
 test('a language has its own file name', () => {
   const names = ['python', 'py', 'bash', 'html', 'svg', 'c++', 'json', 'dockerfile', 'sql'].map(fileNameOf);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { secondsUntil } from '../../static/js/refusal.js';
+import { secondsUntil } from '../../static/js/outcome.js';
 
 test('a countdown shows whole seconds, and 1 until its end', () => {
   assert.equal(secondsUntil(5_000, 0), 5);

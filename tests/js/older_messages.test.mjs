@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { updatePlaces } from '../../static/js/scroll_position.js';
+import { updatePlaces } from '../../static/js/older_messages.js';
 
 const places = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`/c/${n}/`, [`m-${n}`, -n]]));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { compareIds } from '../../static/js/merge.js';
+import { compareIds } from '../../static/js/thread.js';
 
 const SHOWN = ['m-1', 'm-2', 'm-3', 'm-4'];
 

@@ -1,3 +1,0 @@
-import { tellSignOut } from './tabs.js';
-
-tellSignOut();

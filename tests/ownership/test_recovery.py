@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from chat.engine.streaming.feed import PlainFeed
@@ -284,6 +284,23 @@ def test_a_journal_that_cannot_be_stored_is_kept_aside_and_said(
     assert not path.exists()
     assert path.with_suffix(".damaged").exists()
     assert "could not be stored" in caplog.text
+
+
+def test_a_journal_waits_for_a_database_that_is_away(
+    worker: Worker, reply: Message, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("the connection is lost")
+
+    left = live_run(reply, worker, "Be")
+    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", {}))
+    with monkeypatch.context() as patched:
+        patched.setattr(recovery, "_store_remains", away)
+        with pytest.raises(OperationalError):
+            recover(tmp_path)
+    assert path.exists()
+    recover(tmp_path)
+    assert stored(reply) == "Because"
 
 
 def test_a_journal_grows_by_what_is_new_and_survives_a_cut_line(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 
 from chat.models import Conversation, Feedback, Message, Run, SharedLink, TitleRequest, User
-from chat.search.review import conversations_with, term_of
+from chat.search.matches import conversations_with, term_of
 
 from .filters import LAST_STATE
 from .keyset import KeysetChangeList, key_in

@@ -20,7 +20,7 @@ from chat.db.executor import write_lock
 from chat.models import Conversation, Message, TitleRequest
 from chat.models.model_request import OutcomeColumns
 from chat.search import index
-from chat.search.document import Document
+from chat.search.words import Document
 from chat.upstream import token_budget
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest

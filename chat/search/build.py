@@ -1,13 +1,15 @@
-"""Index the texts that are older than the index, newest first, in small transactions while the site runs.
+"""Index the texts that are older than the index, and compare the index with the stored texts.
 
-Each step indexes the newest conversations that are not indexed yet. A step can fail or be repeated safely.
+It is built newest first, in small transactions while the site runs. Each step indexes the newest
+conversations that are not indexed yet. A step can fail or be repeated safely.
 """
 
 import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from django.db import DatabaseError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -16,12 +18,13 @@ from chat.db.executor import DatabaseExecutor, write_lock
 from chat.models import Conversation, Message, SearchBuild, SearchDocument
 
 from . import index
-from .database import engine
-from .document import Document
+from .index import engine
+from .words import Document
 
 STEP_CONVERSATIONS = 25  # indexed in one step
 STEP_MESSAGES = 250  # indexed in one step; a long conversation takes several steps
 BUILD_RETRY_SECONDS = 60.0
+VERIFIED_DOCUMENTS = 200  # compared at once
 
 logger = logging.getLogger(__name__)
 
@@ -131,3 +134,64 @@ async def repeat_until_complete(take_step: Callable[[], Awaitable[int | None]]) 
                 logger.warning("the search index is not built further for now: %s", type(error).__name__)
             is_away, pause = True, BUILD_RETRY_SECONDS
         await asyncio.sleep(pause)
+
+
+@dataclass(slots=True)
+class Differences:
+    """The numbers of faults found in the index.
+
+    `missing`: texts without a document; `stale`: documents without a text; `different`: documents whose words
+    are not those of their text.
+    """
+
+    missing: int = 0
+    stale: int = 0
+    different: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.missing + self.stale + self.different
+
+
+def verify(progress: Callable[[int], None] = lambda _: None) -> Differences:
+    """Compare the whole index, while no server runs.
+
+    `progress` is called with the number of documents of each batch.
+    """
+    found = Differences(missing=_missing())
+    indexed = engine.IndexedWords()
+    for batch in _batches():
+        documents = _documents(batch)
+        found.stale += len(batch) - len(documents)
+        found.different += indexed.different([each.pk for each in batch], documents)
+        progress(len(batch))
+    found.stale += indexed.without_document()
+    return found
+
+
+def _missing() -> int:
+    of_message = SearchDocument.objects.filter(message=OuterRef("pk"))
+    of_title = SearchDocument.objects.filter(conversation=OuterRef("pk"))
+    messages = Message.objects.filter(~Exists(of_message)).exclude(text="").count()
+    return messages + Conversation.objects.filter(~Exists(of_title)).count()
+
+
+def _batches() -> Iterator[list[SearchDocument]]:
+    last = 0
+    while batch := list(SearchDocument.objects.filter(pk__gt=last).order_by("pk")[:VERIFIED_DOCUMENTS]):
+        yield batch
+        last = batch[-1].pk
+
+
+def _documents(batch: Sequence[SearchDocument]) -> dict[int, Document]:
+    """Return {id: document as it should be indexed}, without documents whose text no longer exists."""
+    messages = Message.objects.exclude(text="").filter(
+        pk__in=[each.message for each in batch if each.message]
+    )
+    owners = messages.values_list("conversation__user_id", "pk", "text")
+    titled = Conversation.objects.filter(pk__in=[each.conversation for each in batch if each.conversation])
+    texts = [Document(owner, text, message=key) for owner, key, text in owners]
+    by_key = {document.message: document for document in texts}
+    by_key |= {conversation.pk: index.title_of(conversation) for conversation in titled}
+    keys = {each.pk: each.message or each.conversation for each in batch}
+    return {key: by_key[of] for key, of in keys.items() if of in by_key}

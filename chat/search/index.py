@@ -6,17 +6,23 @@ A change or deletion names the former text, because FTS5 keeps none: see `sqlite
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
+from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 from django.dispatch import receiver
 
 from chat.db.batches import batches_by_size
 from chat.models import Conversation, Message, Run, SearchDocument
 
-from .database import engine
-from .document import Document
+from .words import Document
+
+# The index of the site's database: both modules have the same functions.
+if TYPE_CHECKING or connection.vendor == "sqlite":
+    from . import sqlite as engine
+else:
+    from . import postgres as engine
 
 # The limits of one INSERT; a batch has at least one document, however long it is.
 BATCH_DOCUMENTS = 500

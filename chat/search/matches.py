@@ -1,4 +1,4 @@
-"""Find the newest documents that match a query, and read their rows."""
+"""Find the newest documents that match a query: of one person with their rows, or of all for reviewers."""
 
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Left
 
 from chat.models import Conversation, Message, SearchDocument
 
-from .database import engine
-from .document import message_tag, title_tag
-from .query import Query
+from . import words
+from .index import engine
+from .query import Query, Term
+from .words import message_tag, title_tag
 
 WINDOW_MATCHES = 100  # matches that are ranked together
 FILTER_LIMIT = 1_000  # matches whose rows are read to find WINDOW_MATCHES that pass the filters
@@ -28,6 +30,11 @@ CONVERSATION_FIELDS = (
     "pinned_at",
     "archived_at",
 )
+CONVERSATIONS = """
+SELECT DISTINCT COALESCE(d.conversation, m.conversation_id), d.owner
+FROM chat_searchdocument d LEFT JOIN chat_message m ON m.id = d.message WHERE d.id IN ({ids})
+"""
+MIN_PREFIX_CHARS = 3  # a shorter prefix is in most of all users' messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +141,21 @@ def _in_time(query: Query, column: str) -> Q:
     if query.after:
         found &= Q(**{f"{column}__gte": query.after})
     return found
+
+
+def term_of(text: str) -> Term:
+    """Return the term to search for: a single word as a prefix, several words as a phrase."""
+    found = tuple(words.split(text))
+    return Term(found, prefix=len(found) == 1 and len(found[0]) >= MIN_PREFIX_CHARS)
+
+
+def conversations_with(terms: Sequence[Term], limit: int) -> dict[uuid.UUID, int]:
+    """Return {conversation: owner} of the newest `limit` messages and titles that contain all the terms."""
+    if not all(term.words for term in terms):
+        return {}
+    keys = engine.newest_of_all(Query(tuple(terms)), limit)
+    if not keys:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(CONVERSATIONS.format(ids=", ".join(map(str, keys))))
+        return {Conversation._meta.pk.to_python(key): owner for key, owner in cursor.fetchall() if key}

@@ -12,12 +12,13 @@ from django.db import connection
 
 from chat.db.rows import column_of
 
-from .document import Document
 from .query import Query, Term
+from .words import Document
 
 RECENT_DOCUMENTS = 1_000  # a person's newest documents, which are read one by one
 ENOUGH_RECENT = 50  # matches among them; with fewer the whole index is searched
 SAMPLE_DOCUMENTS = 2_000  # newest documents that are searched to estimate how common the words are
+NO_BOUND = 2**62  # above all ids
 INDEX_COST = 5  # of a match that the index finds, in documents that are read one after another
 
 ADD_DOCUMENTS = """
@@ -54,10 +55,6 @@ WHERE (words @@ %s::tsquery) IS TRUE
 """
 COMMON = """
 SELECT id FROM chat_search_words WHERE (words @@ %s::tsquery) IS TRUE ORDER BY id DESC LIMIT %s
-"""
-ALL_MATCHES = """
-WITH found AS MATERIALIZED (SELECT id FROM chat_search_words WHERE words @@ %s::tsquery)
-SELECT id FROM found ORDER BY id DESC LIMIT %s
 """
 DIFFERENT = """
 SELECT expected.id FROM unnest(%s::bigint[], %s::text[]) AS expected (id, words)
@@ -111,7 +108,9 @@ def newest_of_all(query: Query, limit: int) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(SAMPLE, [SAMPLE_DOCUMENTS, wanted])
         sampled, total = cursor.fetchone()
-    return column_of(COMMON if _is_common(sampled, total or 0, limit) else ALL_MATCHES, [wanted, limit])
+    if _is_common(sampled, total or 0, limit):
+        return column_of(COMMON, [wanted, limit])
+    return column_of(MATCHES, [wanted, NO_BOUND, limit])
 
 
 def _is_common(sampled: int, total: int, limit: int) -> bool:

@@ -1,8 +1,10 @@
 """Parsing of a typed search. There are no syntax errors: an unknown operator is searched for as words."""
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import Any
 
 from . import words
 
@@ -59,65 +61,51 @@ class Query:
         return bool(self.model or self.before or self.after or self.pinned or self.archived)
 
 
-@dataclass(slots=True)
-class _Reader:
-    zone: tzinfo
-    query: Query = field(default_factory=Query)
-
-    def read(self, typed: str) -> Query:
-        found = list(TOKEN.finditer(typed))[:MAX_QUERY_TERMS]
-        wanted = [each for each in found if not each["minus"]]
-        for each in wanted:
-            self._take(each, unfinished=each is found[-1] and each.end() == len(typed))
-        unwanted = [self._term(each) for each in found if each["minus"]]
-        if self.query.is_empty:  # nothing to exclude from: `-rf` alone is a word to find
-            terms = [self._term(each, each["minus"] or "") for each in found]
-            return replace(self.query, terms=tuple(term for term in terms if term.words))
-        return replace(self.query, excluded=tuple(term for term in unwanted if term.words))
-
-    def _take(self, found: "re.Match[str]", *, unfinished: bool) -> None:
-        if (
-            found["bare"]
-            and (operator := OPERATOR.fullmatch(found["bare"]))
-            and self._apply(operator[1], operator[2].strip('"'))
-        ):
-            return
-        term = self._term(found, unfinished=unfinished)
-        if term.words:
-            self.query = replace(self.query, terms=(*self.query.terms, term))
-
-    @staticmethod
-    def _term(found: "re.Match[str]", before: str = "", *, unfinished: bool = False) -> Term:
-        if found["phrase"] is not None:
-            return _term(before + found["phrase"], unfinished=False)
-        return _term(before + found["bare"], unfinished=unfinished or found["bare"].endswith("*"))
-
-    def _apply(self, name: str, value: str) -> bool:
-        """Apply an operator. Return False if the operator does not have this value."""
-        match name.lower(), value.lower():
-            case "model", model:
-                self.query = replace(self.query, model=model)
-            case "before", date if time := _time(date, self.zone):
-                self.query = replace(self.query, before=time)
-            case "after", date if time := _time(date, self.zone):
-                self.query = replace(self.query, after=time)
-            case "in", "title":
-                self.query = replace(self.query, in_title=True)
-            case "is", "pinned":
-                self.query = replace(self.query, pinned=True)
-            case "is", "archived":
-                self.query = replace(self.query, archived=True)
-            case _:
-                return False
-        return True
-
-
 def parse(typed: str, zone: tzinfo) -> Query:
     """Return the query. Dates are days in `zone`.
 
     The last word is a prefix unless a space follows it, because it may still be being typed.
     """
-    return _Reader(zone).read(typed.translate(QUERY_QUOTES)[:MAX_QUERY_CHARS])
+    typed = typed.translate(QUERY_QUOTES)[:MAX_QUERY_CHARS]
+    found = list(TOKEN.finditer(typed))[:MAX_QUERY_TERMS]
+    filters: dict[str, Any] = {}
+    wanted = []
+    for each in (each for each in found if not each["minus"]):
+        operator = OPERATOR.fullmatch(each["bare"] or "")
+        if operator and (applied := _filter(operator[1].lower(), operator[2].strip('"').lower(), zone)):
+            filters |= applied
+        else:
+            wanted.append(_term_of(each, unfinished=each is found[-1] and each.end() == len(typed)))
+    terms, unwanted = _with_words(wanted), [each for each in found if each["minus"]]
+    if terms or filters:
+        return Query(terms, _with_words(map(_term_of, unwanted)), **filters)
+    return Query(
+        _with_words(_term_of(each, each["minus"] or "") for each in found)
+    )  # `-rf` is a word to find
+
+
+def _with_words(terms: Iterable[Term]) -> tuple[Term, ...]:
+    return tuple(term for term in terms if term.words)
+
+
+def _filter(name: str, value: str, zone: tzinfo) -> dict[str, Any]:
+    """Return the fields of the query that an operator sets; {} if the operator does not have this value."""
+    match name, value:
+        case "model", _:
+            return {"model": value}
+        case "before" | "after", _ if time := _time(value, zone):
+            return {name: time}
+        case "in", "title":
+            return {"in_title": True}
+        case "is", "pinned" | "archived":
+            return {value: True}
+    return {}
+
+
+def _term_of(found: "re.Match[str]", before: str = "", *, unfinished: bool = False) -> Term:
+    if found["phrase"] is not None:
+        return _term(before + found["phrase"], unfinished=False)
+    return _term(before + found["bare"], unfinished=unfinished or found["bare"].endswith("*"))
 
 
 def _term(typed: str, *, unfinished: bool) -> Term:

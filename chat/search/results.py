@@ -1,6 +1,11 @@
-"""Search of a person's own conversations, in pages of results, the best first."""
+"""Search of a person's own conversations, in pages of results, the best first.
+
+Matches are ranked by a variant of BM25, with a bonus for titles, whole phrases and recent texts.
+"""
 
 import uuid
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,12 +16,18 @@ from chat.models import Message, SearchBuild
 from . import matches
 from .matches import WINDOW_MATCHES, Match
 from .query import Query
-from .ranking import ranked
 from .snippets import Snippet, snippet
 
 RESULTS_PER_PAGE = 20
 MAX_WINDOWS = 4  # read for one page: filters may drop all matches of a window
 MAX_OFFSET = 2 * WINDOW_MATCHES  # the first window has titles and messages
+BM25_SATURATION = 1.2  # BM25's k1: further occurrences of a word count less and less
+TYPICAL_CHARS = 1_000  # a longer text needs more occurrences for the same score
+TITLE_SCORE = 3.0  # bonus of a title
+WHOLE_SCORE = (
+    1.0  # bonus for all terms in the order in which they were typed, and for a term with its symbols
+)
+HALF_LIFE_DAYS = 30  # at this age recency counts half
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +114,34 @@ def _result(match: Match, query: Query) -> Result:
         text = Message.objects.values_list("text", flat=True).get(pk=match.message)
         found = snippet(text, query.terms)
     return Result(match.conversation, match.message, match.title, found, match.role, match.at)
+
+
+def ranked(matches: Iterable[Match], query: Query, now: datetime) -> list[Match]:
+    """Return the matches, best first. The nth match of a conversation has its score divided by n."""
+    terms = [" ".join(term.words) for term in query.terms]
+    literals = [term.literal for term in query.terms if term.literal]
+    scored = sorted(
+        ((_score(match, terms, literals, now), match) for match in matches), key=lambda pair: -pair[0]
+    )
+    seen: Counter[object] = Counter()
+    spread = []
+    for score, match in scored:
+        seen[match.conversation] += 1
+        spread.append((score / seen[match.conversation], match))
+    return [match for _, match in sorted(spread, key=lambda pair: -pair[0])]
+
+
+def _score(match: Match, terms: list[str], literals: list[str], now: datetime) -> float:
+    text = match.text.casefold()
+    length = 0.25 + 0.75 * len(text) / TYPICAL_CHARS
+    score = 1.0
+    for term in terms:
+        count = text.count(term) or text.count(term.partition(" ")[0])
+        score += count / (count + BM25_SATURATION * length)
+    score += WHOLE_SCORE * sum(literal in text for literal in literals)
+    if len(terms) > 1 and " ".join(terms) in text:
+        score += WHOLE_SCORE
+    if match.message is None:
+        score += TITLE_SCORE
+    age = max(0.0, (now - match.at).total_seconds() / 86_400)
+    return score * (0.5 + 0.5 * HALF_LIFE_DAYS / (HALF_LIFE_DAYS + age))

@@ -12,8 +12,8 @@ from django.db import connection
 
 from chat.db.rows import column_of
 
-from .document import Document
 from .query import Query, Term
+from .words import Document
 
 ADD_DOCUMENTS = """
 INSERT INTO chat_searchdocument (owner, message, conversation) VALUES {rows}
@@ -25,9 +25,7 @@ MATCHES = """
 SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s AND rowid < %s
 ORDER BY rowid DESC LIMIT %s
 """
-ALL_MATCHES = """
-SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s ORDER BY rowid DESC LIMIT %s
-"""
+NO_BOUND = 2**62  # above all ids
 # https://www.sqlite.org/fts5.html#the_fts5vocab_virtual_table_module: a row for each word in each document
 VOCABULARY = (
     "CREATE VIRTUAL TABLE temp.search_vocabulary USING fts5vocab('main', 'chat_search_words', 'instance')"
@@ -78,7 +76,7 @@ def newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[
 
 def newest_of_all(query: Query, limit: int) -> list[int]:
     """Return the ids of all users' newest matches."""
-    return column_of(ALL_MATCHES, [_expression(query), limit])
+    return column_of(MATCHES, [_expression(query), NO_BOUND, limit])
 
 
 class IndexedWords:

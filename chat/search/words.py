@@ -1,4 +1,4 @@
-"""The tokenizer of the search: it splits texts and queries into words.
+"""The tokenizer of the search: it splits texts and queries into words. The texts that are indexed.
 
 Case and accents are folded. In Chinese, Japanese, Korean, Thai and other scripts without spaces, each
 character is a word, so that a phrase finds any substring. Punctuation separates words, so `foo.bar` and
@@ -8,7 +8,9 @@ more word of both, see `with_symbols`.
 
 import re
 import unicodedata
+import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_WORD_CHARS = 64  # of a longer word, such as a key or a hash, only the beginning is indexed
@@ -22,26 +24,12 @@ COMBINING_MARKS = re.compile(
     "[\u00ad\u200c\u200d\u2060\ufeff"
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0655\u0670]+"
 )
-# Letters that Unicode does not decompose, such as those with a stroke.
-LETTERS = str.maketrans(
-    {
-        "ø": "o",
-        "đ": "d",
-        "ð": "d",
-        "ł": "l",
-        "ħ": "h",
-        "ŧ": "t",
-        "ı": "i",
-        "ȷ": "j",
-        "ƀ": "b",
-        "ɨ": "i",
-        "ǥ": "g",
-    }
-    | {"ƶ": "z", "ŋ": "n", "ɓ": "b", "ɗ": "d", "ƙ": "k", "ƴ": "y", "ǝ": "e", "ə": "e", "æ": "ae", "œ": "oe"}
-    | {"þ": "th", "ĸ": "k"}
-    # Arabic and Persian letters that are written either way, and digits, as Lucene folds them.
-    | {"ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه"}
-    | {chr(zero + digit): str(digit) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50) for digit in range(10)}
+# Letters that Unicode does not decompose, such as those with a stroke; Arabic and Persian letters that are
+# written either way, and digits, as Lucene folds them.
+LETTERS = (
+    str.maketrans("øđðłħŧıȷƀɨǥƶŋɓɗƙƴǝəĸىیکة", "oddlhtijbigznbdkyeekييكه")
+    | str.maketrans({"æ": "ae", "œ": "oe", "þ": "th"})
+    | {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50) for digit in range(10)}
 )
 DASHES = str.maketrans({"–": "-", "−": "-", "‑": "-", "—": "--"})  # phones write “—” for two hyphens
 # Letters for the symbols, because the tokenizer of the index knows no others.
@@ -171,3 +159,33 @@ def _parts(text: str) -> Iterator[str]:
         after = NOT_ALPHANUMERIC.search(text, change.start(), change.start() + MAX_PART_CHARS)
         done = after.start() if after else min(len(text), change.start() + MAX_PART_CHARS)
         yield from (part.lower() for part in PART.findall(text[start:done]))
+
+
+def message_tag(owner: int) -> str:
+    """Return the tag of the messages of this user."""
+    return f"_m{owner}"
+
+
+def title_tag(owner: int) -> str:
+    """Return the tag of the titles of this user's conversations."""
+    return f"_t{owner}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text to index: of a message, or the title of a conversation.
+
+    It is indexed under a tag, which names its owner and its kind. A tag begins with an underscore, so no word
+    of a text can equal it.
+    """
+
+    owner: int
+    text: str
+    message: uuid.UUID | None = None
+    conversation: uuid.UUID | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the text, after the tag of its kind and its owner. They are computed each time."""
+        tag = message_tag(self.owner) if self.message else title_tag(self.owner)
+        return [tag, *indexed(self.text)]

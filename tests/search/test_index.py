@@ -28,7 +28,7 @@ from chat.ownership.protocol import Batch, Lease, Texts
 from chat.retention.batches import delete_keys
 from chat.retention.conversations import delete_conversations
 from chat.search import build, index
-from chat.search.verify import Differences, verify
+from chat.search.build import Differences, verify
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.wire.frames import Delta

@@ -12,7 +12,7 @@ from chat.files.confinement import Crashed, Expired, TooMuchOutput
 from chat.files.problems import UnconfinedFiles
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
-from chat.search.verify import verify
+from chat.search.build import verify
 from chat.transfer import jobs, step, storing, uploads
 from chat.transfer.problems import FILE_PROBLEMS
 from chat.transfer.reader import Untrusted

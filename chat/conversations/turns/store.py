@@ -22,7 +22,7 @@ from chat.models.conversation import UNDELETE_MARGIN
 from chat.models.fast_sql import insert, update
 from chat.ownership.protocol import Lease
 from chat.search import index
-from chat.search.document import Document
+from chat.search.words import Document
 from chat.upstream.chat_request import ChatRequest
 
 from . import attached

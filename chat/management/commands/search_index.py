@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from chat.backup import servers
 from chat.backup.progress import ProgressLine
 from chat.models import Conversation, Message, SearchBuild, SearchDocument
-from chat.search import build, verify
+from chat.search import build
 
 
 class Command(BaseCommand):
@@ -52,7 +52,7 @@ class Command(BaseCommand):
     def _verify(self) -> None:
         if SearchBuild.objects.is_running():
             raise CommandError("The search index is still being built. Run `manage.py search_index` first.")
-        found = verify.verify(lambda compared: self._report("comparing the documents", compared))
+        found = build.verify(lambda compared: self._report("comparing the documents", compared))
         if found.total:
             raise CommandError(
                 f"The search index differs from the texts: {found.missing} missing, {found.stale} without a "

@@ -17,8 +17,8 @@ from typing import Any
 import psycopg
 
 from chat.search import words
-from chat.search.document import message_tag, title_tag
 from chat.search.postgres import tsvector
+from chat.search.words import message_tag, title_tag
 from tests.support.databases import Database
 
 VOCABULARY = 30_000  # words; the n-th is n times rarer than the first

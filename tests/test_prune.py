@@ -32,7 +32,7 @@ from chat.models import (
     User,
 )
 from chat.models.usage import usage_of
-from chat.retention import batches, daily, kinds
+from chat.retention import daily, deletion, kinds
 from chatsite import env
 from tests.support.readings import forget_readings
 from tests.support.waiting import becomes
@@ -159,11 +159,11 @@ def test_a_sweep_takes_closed_temporary_chats_and_what_is_due(alice: User, setti
     due = conversation(alice, deleted=ago(30))
     settings.PRUNE_DAILY = False
     files = {"files of deleted attachments": 0}
-    assert kinds.sweep(batches.never) == {"temporary conversations": 2} | files
+    assert kinds.sweep(deletion.never) == {"temporary conversations": 2} | files
     settings.PRUNE_DAILY = True
     assert Conversation.objects.filter(pk=due.pk).exists()
     deleted = {"temporary conversations": 0, "deleted conversations": 1}
-    assert kinds.sweep(batches.never) == deleted | files
+    assert kinds.sweep(deletion.never) == deleted | files
     assert set(Conversation.objects.all()) == set(kept)
 
 
@@ -172,7 +172,7 @@ def test_a_sweep_completes_the_feedback_of_an_older_version(alice: User) -> None
     for talk, known in ((older, None), (newer, newer.pk)):
         reply = talk.messages.get(role="assistant")
         Feedback.objects.create(message=reply, user=alice, up=True, conversation=known)
-    kinds.sweep(batches.never)
+    kinds.sweep(deletion.never)
     assert set(Feedback.objects.values_list("conversation", flat=True)) == {older.pk, newer.pk}
 
 
@@ -231,8 +231,7 @@ def test_rows_kept_for_ever_stay(alice: User, settings: Any) -> None:
 
 
 def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "DELETE_BATCH_ROWS", 10)
-    monkeypatch.setattr("chat.retention.conversations.DELETE_BATCH_ROWS", 10)
+    monkeypatch.setattr(deletion, "DELETE_BATCH_ROWS", 10)
     conversation(alice, 95, deleted=ago(31))
     rests: list[float] = []
     monkeypatch.setattr("chat.db.executor.time.sleep", rests.append)

@@ -11,7 +11,7 @@ from chat.db.background import repeat
 from chat.db.executor import DatabaseExecutor
 from chat.models import MaintenanceTask
 
-from .batches import Stop
+from .deletion import Stop
 from .kinds import prune, sweep
 
 PRUNING_POLL_SECONDS = 900.0  # mean time between two attempts to claim the pruning

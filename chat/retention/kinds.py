@@ -32,8 +32,7 @@ from chat.models import (
 from chat.models.links import VALID_FOR
 from chat.ownership.journal import DAMAGED_SUFFIX
 
-from .batches import Stop, batches_of, delete_all, never
-from .conversations import delete_conversations, delete_messages
+from .deletion import Stop, batches_of, delete_all, delete_conversations, delete_messages, never
 
 JOURNALS = "damaged journals"
 STRAY = "uploaded files without a row"

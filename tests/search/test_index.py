@@ -25,8 +25,7 @@ from chat.exceptions import RequestError
 from chat.models import Conversation, Message, Run, SearchBuild, SearchDocument, TitleRequest, User, Worker
 from chat.ownership import recovery
 from chat.ownership.protocol import Batch, Lease, Texts
-from chat.retention.batches import delete_keys
-from chat.retention.conversations import delete_conversations
+from chat.retention.deletion import delete_conversations, delete_keys
 from chat.search import build, index
 from chat.search.build import Differences, verify
 from chat.upstream.catalog import Catalog, LlmModel

@@ -6,7 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from chat.files.problems import StorageUnavailable
-from chat.retention import batches, kinds
+from chat.retention import kinds
+from chat.retention.deletion import never
 
 
 class Command(BaseCommand):
@@ -21,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         dry = options["dry_run"]
         try:
-            found = kinds.count() if dry else kinds.prune(batches.never)
+            found = kinds.count() if dry else kinds.prune(never)
         except (DatabaseError, OSError, StorageUnavailable) as error:
             reason = f"Pruning stopped: {str(error).rstrip('.')}."
             raise CommandError(f"{reason} What is already deleted stays deleted.") from error

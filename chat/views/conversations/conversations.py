@@ -23,8 +23,7 @@ from chat.engine.engine import get_engine
 from chat.exceptions import NotFound, PayloadTooLarge
 from chat.models import Conversation, Message, Run
 from chat.models.conversation import ConversationState
-from chat.retention.batches import never
-from chat.retention.conversations import delete_conversations
+from chat.retention.deletion import delete_conversations, never
 from chat.upstream import parameters
 from chat.upstream.catalog import LlmModel
 

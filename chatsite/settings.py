@@ -197,14 +197,14 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTHENTICATION_BACKENDS = ["chat.accounts.backends.AccountBackend"]
 PASSWORD_HASHERS = [
-    "chat.accounts.hashers.GatedArgon2PasswordHasher",
+    "chat.accounts.passwords.GatedArgon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 VALIDATION = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"{VALIDATION}.UserAttributeSimilarityValidator"},
     {"NAME": f"{VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": "chat.accounts.password_validation.CommonPartValidator"},
+    {"NAME": "chat.accounts.passwords.CommonPartValidator"},
 ]
 
 AXES_HANDLER = "chat.accounts.backends.LoginThrottle"

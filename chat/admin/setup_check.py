@@ -20,11 +20,10 @@ from django.utils.translation import gettext as _
 from chat.catalog import config
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine, get_engine
+from chat.health import BAD, NOTE, Finding
+from chat.health import checks as health_checks
+from chat.health.checks import Check
 from chat.views.requests import access
-
-from ..health import checks as health_checks
-from ..health.checks import Check
-from ..health.findings import BAD, NOTE, Finding
 
 MAX_CONCURRENT_CHECKS = 4
 TOTAL_SECONDS = 120.0  # for all checks

@@ -29,8 +29,8 @@ from chat.upstream.providers.cloudflare_api import Cloudflare
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
+from . import BAD, GOOD, NOTE, Finding
 from .files import check_confinement, check_files
-from .findings import BAD, GOOD, NOTE, Finding
 
 TEST_QUESTION = "Say OK."
 MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds

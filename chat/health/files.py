@@ -12,7 +12,7 @@ from chat.files import confinement, deletion, files
 from chat.files.problems import StorageUnavailable
 from chat.files.uploads import sha256_of
 
-from .findings import BAD, GOOD, NOTE, Finding
+from . import BAD, GOOD, NOTE, Finding
 
 PROBE_BYTES = 16
 

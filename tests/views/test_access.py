@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from chat.accounts import backends, hashers
+from chat.accounts import backends, passwords
 from chat.accounts.sessions import session_digest
 from chat.models import User
 from chatsite.settings import PASSWORD_HASHERS
@@ -363,7 +363,7 @@ def test_thirty_tries_at_once_are_ten_hashes(alice: User, hashed: list[str]) -> 
 
 def test_a_few_passwords_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lock, now, most = threading.Lock(), [0], [0]
-    full = threading.Barrier(hashers.HASHES_AT_ONCE)  # twelve are four times as many
+    full = threading.Barrier(passwords.HASHES_AT_ONCE)  # twelve are four times as many
 
     def slow(*_: Any) -> bool:
         with lock:
@@ -376,8 +376,8 @@ def test_a_few_passwords_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         return True
 
     monkeypatch.setattr(Argon2PasswordHasher, "verify", slow)
-    assert at_once(12, lambda: hashers.GatedArgon2PasswordHasher().verify("x", "y")) == [True] * 12
-    assert most == [hashers.HASHES_AT_ONCE]
+    assert at_once(12, lambda: passwords.GatedArgon2PasswordHasher().verify("x", "y")) == [True] * 12
+    assert most == [passwords.HASHES_AT_ONCE]
 
 
 def test_passwords_are_hashed_with_the_chosen_parameters(settings: Any) -> None:

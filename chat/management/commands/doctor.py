@@ -9,8 +9,8 @@ from django.db import DatabaseError, connection
 
 from chat.db import migration_status
 from chat.engine.engine import Engine
+from chat.health import BAD, Finding
 from chat.health.checks import model_checks, service_checks
-from chat.health.findings import BAD, Finding
 
 FINDING_MARKS = {"good": "ok", "note": "note", "bad": "FAIL"}
 

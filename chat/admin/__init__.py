@@ -6,35 +6,16 @@ One subject per file.
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from . import (
+from . import (  # noqa: F401 - to register the lists
     access_log,
-    api_keys,
-    assistants,
-    calls,
     conversations,
+    grants,
     invites,
-    runs,
-    shared_links,
+    model_requests,
     site_models,
-    title_requests,
     users,
     workers,
 )
-
-__all__ = [
-    "access_log",
-    "api_keys",
-    "assistants",
-    "calls",
-    "conversations",
-    "invites",
-    "runs",
-    "shared_links",
-    "site_models",
-    "title_requests",
-    "users",
-    "workers",
-]
 
 admin.site.site_header = admin.site.site_title = _("Chat administration")
 admin.site.index_title = _("Overview")

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import ConversationAccess, ConversationAccessOwner
 
+from .base import ReadOnlyListAdmin
 from .changelist import terms_of
-from .formats import moment
+from .columns import time_column
 from .keyset import KeysetChangeList
-from .readonly import ReadOnlyListAdmin
 
 MAX_NAMED_OWNERS = 5  # owners that a row of the log names, of those whose conversations a list showed
 
@@ -34,15 +34,13 @@ class DateFilter(admin.DateFieldListFilter):
 @admin.register(ConversationAccess)
 class ConversationAccessAdmin(ReadOnlyListAdmin):
     list_display = ["at_", "reader", "owners_", "conversation_", "address"]
-    list_display_links = None
     ordering = ["-at"]
     sortable_by = ["at_"]
     list_filter = [("at", DateFilter), "kind"]
     search_fields = ["reader"]  # makes Django show the search box
     search_help_text = _("Reader, owner, title or search words")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return KeysetChangeList
+    changelist = KeysetChangeList
+    at_ = time_column("at", _("when"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).prefetch_related("owners")
@@ -70,10 +68,6 @@ class ConversationAccessAdmin(ReadOnlyListAdmin):
             return named
         words = ngettext("{named} and {more} more", "{named} and {more} more", more)
         return format_html(words, named=named, more=more)
-
-    @admin.display(description=_("when"), ordering="at")
-    def at_(self, obj: ConversationAccess) -> str:
-        return moment(obj.at)
 
     @admin.display(description=_("conversation"), ordering="title")
     def conversation_(self, obj: ConversationAccess) -> str:

@@ -25,10 +25,10 @@ from chat.formats import grouped_number
 from chat.models import Conversation, Run, SearchBuild
 
 from . import transcript
+from .base import ReadOnlyAdmin, has_nul
 from .changelist import ConversationChangeList, OrderOnlyChangeList, matching, terms_of
+from .columns import day, time_column
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
-from .formats import day, moment
-from .readonly import ReadOnlyAdmin, has_nul
 
 CONVERSATION_LIST_URL = "admin:chat_conversation_changelist"
 INCOMPLETE = _("Older conversations are still being indexed, so the search does not find all of them.")
@@ -48,6 +48,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     sortable_by = ["model_name", "updated_"]
     search_fields = ["title"]  # makes Django show the search box; `matching` does the search
     search_help_text = _('Title, name, email or words of the text. Put "exact phrases" in quotes.')
+    updated_ = time_column("updated", _("updated"))
 
     @admin.display(description=_("title"), ordering="title")
     def title_(self, obj: Any) -> SafeString:
@@ -80,10 +81,6 @@ class ConversationAdmin(ReadOnlyAdmin):
     def thumbs(self, obj: Any) -> str:
         given = [(obj.stats.up, _("up")), (obj.stats.down, _("down"))]
         return ", ".join(f"{number} {word}" for number, word in given if number) or "–"
-
-    @admin.display(description=_("updated"), ordering="updated")
-    def updated_(self, obj: Any) -> str:
-        return moment(obj.updated)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         """Return the class for the list; for a transcript, the one that only finds its neighbours."""

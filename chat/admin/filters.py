@@ -32,6 +32,11 @@ LAST_STATE = Subquery(Run.objects.latest_in(OuterRef("pk")).values("status"))
 class ChoiceFilter(SimpleListFilter):
     """A filter that finds nothing for an unknown value, where Django's would find everything."""
 
+    options: Choices = []
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return self.options
+
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         chosen = self.value()
         if chosen is None:
@@ -41,8 +46,8 @@ class ChoiceFilter(SimpleListFilter):
         return self.narrowed(queryset, chosen)
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        """Return the rows of `queryset` that match the choice."""
-        raise NotImplementedError
+        """Return the rows of `queryset` that match the choice; here, those with it in the column."""
+        return queryset.filter(**{str(self.parameter_name): chosen})
 
 
 class StateFilter(ChoiceFilter):
@@ -50,9 +55,7 @@ class StateFilter(ChoiceFilter):
 
     title = _("state of the last reply")
     parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [*Run.Status.choices]
+    options = [*Run.Status.choices]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
         runs = Run.objects.filter(status=chosen)
@@ -71,9 +74,7 @@ class ThumbsFilter(ChoiceFilter):
 
     title = _("thumbs")
     parameter_name = "thumbs"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("down", _("Down")), ("up", _("Up")), ("none", _("None"))]
+    options = [("down", _("Down")), ("up", _("Up")), ("none", _("None"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
         given = Feedback.objects.with_conversation()
@@ -94,9 +95,6 @@ class ModelFilter(ChoiceFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         return [(name, model_name(name)) for name in distinct_values(Conversation, "model")]
-
-    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        return queryset.filter(model=chosen)
 
 
 class OwnerFilter(ChoiceFilter):
@@ -122,9 +120,7 @@ class DeletedFilter(ChoiceFilter):
 
     title = _("deleted by its owner")
     parameter_name = "deleted"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("no", _("No")), ("yes", _("Yes"))]
+    options = [("no", _("No")), ("yes", _("Yes"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
         return queryset.filter(deleted__isnull=chosen == "no")
@@ -135,12 +131,7 @@ class RoleFilter(ChoiceFilter):
 
     title = _("role")
     parameter_name = "role"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [*Role.choices]
-
-    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        return queryset.filter(role=chosen)
+    options = [*Role.choices]
 
 
 class StatusFilter(ChoiceFilter):
@@ -148,9 +139,7 @@ class StatusFilter(ChoiceFilter):
 
     title = _("status")
     parameter_name = "status"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("active", _("Active")), ("disabled", _("Disabled"))]
+    options = [("active", _("Active")), ("disabled", _("Disabled"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
         return queryset.filter(is_active=chosen == "active")

@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -17,19 +16,19 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Invite
 from chat.models.links import VALID_FOR
 
-from .formats import moment
-from .mixins import ListTitleMixin, PermissionBeforeLookupMixin
+from .base import ChatAdmin
+from .columns import moment, time_column
 
 
 @admin.register(Invite)
-class InviteAdmin(ListTitleMixin, PermissionBeforeLookupMixin):
+class InviteAdmin(ChatAdmin):
     """All invitations. The right to add one is also the right to see all, and to delete unused ones."""
 
     list_display = ("note_", "state", "expires_", "made_by", "created_")
     list_select_related = ("made_by", "used_by")
-    list_per_page = 50
     ordering = ("-created",)
     actions = None
+    created_ = time_column("created", _("created"))
 
     @admin.display(description=_("for whom"), ordering="note")
     def note_(self, obj: Invite) -> str:
@@ -49,10 +48,6 @@ class InviteAdmin(ListTitleMixin, PermissionBeforeLookupMixin):
     @admin.display(description=_("expires"), ordering="created")
     def expires_(self, obj: Invite) -> str:
         return moment(obj.expires if obj.is_open else None)
-
-    @admin.display(description=_("created"), ordering="created")
-    def created_(self, obj: Invite) -> str:
-        return moment(obj.created)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return ("note",) if obj is None else ("note_", "state", "expires_", "made_by", "created_")
@@ -85,16 +80,15 @@ class InviteAdmin(ListTitleMixin, PermissionBeforeLookupMixin):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
         """Show the link. Only its digest is stored, so this page cannot be shown again."""
         token = request.drawn_token  # type: ignore[attr-defined]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Invitation link"),
-            "invite": obj,
-            "days": VALID_FOR.days,
-            "when": moment(obj.expires),
-            "link": settings.SITE_URL + reverse("invite", args=[token]),
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/chat/invite/link.html", context)
+        return self.page(
+            request,
+            "link",
+            _("Invitation link"),
+            invite=obj,
+            days=VALID_FOR.days,
+            when=moment(obj.expires),
+            link=settings.SITE_URL + reverse("invite", args=[token]),
+        )
 
 
 def _time_left(invite: Invite) -> str:

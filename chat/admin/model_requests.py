@@ -1,12 +1,19 @@
-"""Base of the lists of requests to models: filters, search, columns for usage, error and gateway."""
+"""The lists of requests to models (runs, API calls and titles): outcome and usage, without any text.
 
+The text of a run is in the conversation's transcript, whose page checks the right to read it.
+"""
+
+import uuid
 from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
 from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,13 +22,14 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import config
 from chat.formats import grouped_number
-from chat.models import Call, Run, TitleRequest, User
+from chat.models import ApiKey, Call, Run, TitleRequest, User
 
+from .base import ReadOnlyListAdmin, only_read
 from .changelist import terms_of
+from .columns import person_column, time_column
 from .filters import DistinctFilter, ErrorFilter, with_error
-from .formats import moment
 from .keyset import KeysetChangeList
-from .readonly import ReadOnlyListAdmin
+from .model_stats import PERIODS, USAGE_PERMISSIONS, rates, start_of, total_cost, usage_since
 
 MAX_PEOPLE_OF_REQUESTS = 20  # whose rows a search finds by their names
 MAX_MATCHES = 200  # rows that a search finds by another column
@@ -32,15 +40,14 @@ UserRequest = Run | Call | TitleRequest
 
 
 class ModelRequestAdmin(ReadOnlyListAdmin):
-    list_display_links = None
     list_filter = ["status", "created", ("model", DistinctFilter), ("error_code", ErrorFilter)]
     ordering = ["-created"]
     sortable_by = ["created_", "model", "status"]
     search_fields = ["user__username", "request_id", "error_message"]
     search_help_text = _("Name, request ID or error message")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return KeysetChangeList
+    changelist = KeysetChangeList
+    created_ = time_column("created", _("created"))
+    user_ = person_column("user", _("person"))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
@@ -69,14 +76,6 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
     def other_matches(self, term: str) -> Iterable[Any]:
         """Return the keys of rows that match by a column that only this list has."""
         return ()
-
-    @admin.display(description=_("created"), ordering="created")
-    def created_(self, obj: UserRequest) -> str:
-        return moment(obj.created)
-
-    @admin.display(description=_("person"), ordering="user__username")
-    def user_(self, obj: UserRequest) -> SafeString:
-        return format_html("<bdi>{}</bdi>", obj.user.get_username())
 
     @admin.display(description=_("error"), ordering="error_code")
     def error(self, obj: UserRequest) -> str:
@@ -122,3 +121,89 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
             return self.list_display
         through = "gateway_link" if request.user.is_superuser else "gateway_summary"
         return [*self.list_display[:-1], through, self.list_display[-1]]
+
+    @admin.display(description=_("transcript"))
+    def transcript_link(self, obj: Any) -> SafeString | str:
+        return _transcript(obj.conversation_id)
+
+
+@admin.register(Run)
+class RunAdmin(ModelRequestAdmin):
+    list_display = [
+        "created_", "user_", "model", "status", "error", "request_id", "tokens", "duration", "worker",
+        "transcript_link",
+    ]  # fmt: skip
+    list_select_related = ["user", "worker"]
+
+    @admin.display(description=_("transcript"))
+    def transcript_link(self, obj: Run) -> SafeString:
+        """A link to the message in the transcript."""
+        return _transcript(obj.conversation_id, obj.message_id)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Put the URL of the rates first, because Django's URL for a single run matches any name."""
+        view = only_read(self.admin_site.admin_view(self.rates_view))
+        return [path("rates/", view, name="chat_run_rates"), *super().get_urls()]
+
+    def rates_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the page of rates and costs by model in a period, for users who may view runs.
+
+        Costs are shown to those who may also view API calls and title requests, which are included.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        wanted = request.GET.get("period", "")
+        chosen = wanted if wanted in PERIODS else "day"
+        used = usage_since(start_of(chosen)) if request.user.has_perms(USAGE_PERMISSIONS) else []
+        return self.page(
+            request,
+            "model_stats",
+            _("Statistics by model"),
+            periods=[(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
+            rates=rates(start_of(chosen)),
+            used=used,
+            cost=total_cost(used),
+        )
+
+
+@admin.register(Call)
+class CallAdmin(ModelRequestAdmin):
+    list_display = [
+        "created_", "user_", "key", "model", "dialect", "status", "error", "request_id", "tokens", "neurons_",
+        "duration", "transcript_link",
+    ]  # fmt: skip
+    list_filter = [
+        "status", "created", "dialect", ("model", DistinctFilter), ("error_code", ErrorFilter)
+    ]  # fmt: skip
+    sortable_by = ["created_", "model", "dialect", "status"]
+    list_select_related = ["user", "key", "run"]
+    search_fields = ["user__username", "key__name", "key__prefix", "request_id", "error_message"]
+    search_help_text = _("Name, key, request ID or error message")
+
+    def other_matches(self, term: str) -> Iterable[Any]:
+        """Return the newest calls with keys of such a name or prefix."""
+        named = ApiKey.objects.filter(Q(name__icontains=term) | Q(prefix__icontains=term))
+        keys = list(named.values_list("pk", flat=True)[:MAX_PEOPLE_OF_REQUESTS])
+        found = Call.objects.filter(key__in=keys).order_by("-created")
+        return found.values_list("pk", flat=True)[:MAX_MATCHES] if keys else ()
+
+    @admin.display(description=_("transcript"))
+    def transcript_link(self, obj: Call) -> SafeString | str:
+        """A link to the conversation, if the key stores them."""
+        return "–" if obj.run is None else _transcript(obj.run.conversation_id)
+
+
+@admin.register(TitleRequest)
+class TitleRequestAdmin(ModelRequestAdmin):
+    list_display = [
+        "created_", "user_", "model", "status", "error", "request_id", "tokens", "neurons_", "duration",
+        "transcript_link",
+    ]  # fmt: skip
+    list_select_related = ["user"]
+
+
+def _transcript(conversation: uuid.UUID, message: uuid.UUID | None = None) -> SafeString:
+    """Return a link to a conversation, or to a message in it. Its target checks the right to read it."""
+    place = f"?leaf={message}#m-{message}" if message else ""
+    address = reverse("admin:chat_conversation_change", args=[conversation])
+    return format_html('<a href="{}{}">{}</a>', address, place, _("Open"))

@@ -21,7 +21,7 @@ from chat.models import Call, CatalogState, Run, Worker
 from chat.models.worker import DEAD_AFTER
 
 from .keyset import unindexed
-from .model_usage import USAGE_PERMISSIONS, total_cost, usage_since
+from .model_stats import USAGE_PERMISSIONS, total_cost, usage_since
 
 # Titles of the groups, and the models in them.
 GROUPS = (

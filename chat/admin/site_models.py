@@ -21,8 +21,8 @@ from chat.formats import grouped_number
 from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
 
-from .formats import in_words
-from .mixins import LoggedValuesMixin, PermissionBeforeLookupMixin
+from .base import ChatAdmin, LoggedValuesMixin
+from .columns import in_words
 
 DEFAULT_IS_ENABLED = gettext_lazy("This is the default model. Make another one the default first.")
 DEFAULT_IS_FOR_ALL = gettext_lazy("The default model must be available to everyone.")
@@ -78,7 +78,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 
 @admin.register(SiteModel)
-class SiteModelAdmin(LoggedValuesMixin, PermissionBeforeLookupMixin):
+class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
     """The models. The administrator's settings can be changed; Cloudflare's descriptions are read-only."""
 
     form = SiteModelForm
@@ -91,8 +91,6 @@ class SiteModelAdmin(LoggedValuesMixin, PermissionBeforeLookupMixin):
     list_per_page = 200
     search_fields = ("id", "display_name")
     ordering = ("position", "id")
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     actions = ("show", "hide", "make_default")
     fields = (
         "id", "display_name", "position", "enabled", "is_default_", "groups", "context_window", "max_output",
@@ -192,9 +190,7 @@ class SiteModelAdmin(LoggedValuesMixin, PermissionBeforeLookupMixin):
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Return the list, with the age of Cloudflare's list as its subtitle."""
-        return super().changelist_view(
-            request, {"title": _("Models"), "subtitle": _list_age(), **(extra_context or {})}
-        )
+        return super().changelist_view(request, {"subtitle": _list_age(), **(extra_context or {})})
 
     def get_actions(self, request: HttpRequest) -> Any:
         """Return the class's own actions only, without Django's deletion."""

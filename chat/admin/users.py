@@ -14,7 +14,6 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.encoding import force_bytes
@@ -28,10 +27,9 @@ from chat.accounts.forms import AccountForm, SetUserPasswordForm, UserChangeForm
 from chat.models import SiteModel, User
 from chat.models.user import Role, role_expression, set_permissions
 
+from .base import ChatAdmin, ConfirmedForm, ConfirmedFormMixin, LoggedValuesMixin
+from .columns import time_column
 from .filters import RoleFilter, StatusFilter
-from .formats import moment
-from .mixins import ListTitleMixin, LoggedValuesMixin, PermissionBeforeLookupMixin
-from .rights import ConfirmedForm, ConfirmedFormMixin
 
 PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_PERMISSIONS = _(
@@ -53,9 +51,7 @@ class GroupForm(ConfirmedForm, forms.ModelForm):
 
 
 @admin.register(User)
-class UserAdmin(
-    ListTitleMixin, LoggedValuesMixin, ConfirmedFormMixin, PermissionBeforeLookupMixin, DjangoUserAdmin
-):
+class UserAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoUserAdmin):
     """The accounts. Staff with the right to change users can change those who are not staff."""
 
     form = ChangeForm
@@ -75,11 +71,9 @@ class UserAdmin(
     list_display = ("username", "email", "role", "status", "last_login_")
     list_filter = (RoleFilter, StatusFilter, "groups")
     search_fields = ("username", "email")
-    list_per_page = 50
-    empty_value_display = "–"
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     actions = None
+    last_login_ = time_column("last_login", _("last signed in"))
+    date_joined_ = time_column("date_joined", _("joined"))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Make the role and the permissions read-only, except for superusers."""
@@ -103,14 +97,6 @@ class UserAdmin(
     @admin.display(description=_("status"), ordering="is_active")
     def status(self, obj: User) -> str:
         return gettext("Active") if obj.is_active else gettext("Disabled")
-
-    @admin.display(description=_("last signed in"), ordering="last_login")
-    def last_login_(self, obj: User) -> str:
-        return moment(obj.last_login)
-
-    @admin.display(description=_("joined"))
-    def date_joined_(self, obj: User) -> str:
-        return moment(obj.date_joined)
 
     @admin.display(description=_("password"))
     def new_password(self, obj: User) -> str:
@@ -152,7 +138,7 @@ class UserAdmin(
             self.log_change(request, person, self.construct_change_message(request, form, None))
             messages.success(request, gettext("The password was changed."))
             return redirect("admin:chat_user_change", person.pk)
-        return self._page(request, "password", gettext("Password"), person=person, form=form)
+        return self.page(request, "password", gettext("Password"), person=person, form=form)
 
     @method_decorator(sensitive_post_parameters())
     def password_link(self, request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
@@ -168,11 +154,7 @@ class UserAdmin(
         link = self._new_link(request, person) if form.is_valid() else ""
         days = settings.PASSWORD_RESET_TIMEOUT // 86_400
         title = gettext("Password reset link")
-        return self._page(request, "link", title, person=person, form=form, link=link, days=days)
-
-    def _page(self, request: HttpRequest, template: str, title: str, **more: Any) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
-        return TemplateResponse(request, f"admin/chat/user/{template}.html", context)
+        return self.page(request, "link", title, person=person, form=form, link=link, days=days)
 
     def _reachable(self, request: HttpRequest, key: str) -> User:
         if not self.has_change_permission(request):
@@ -201,9 +183,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class GroupAdmin(
-    ListTitleMixin, LoggedValuesMixin, ConfirmedFormMixin, PermissionBeforeLookupMixin, DjangoGroupAdmin
-):
+class GroupAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoGroupAdmin):
     """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
 
     form = GroupForm
@@ -218,7 +198,7 @@ class GroupAdmin(
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return False for a group that gives something.
 
-        Taking permissions away needs the password, see `rights.py`; a model without its last group is for
+        Taking permissions away needs the password, see `ConfirmedForm`; a model without its last group is for
         everybody.
         """
         if obj is not None and (obj.permissions.exists() or SiteModel.objects.filter(groups=obj).exists()):

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Run, Worker
 from chat.models.worker import DEAD_AFTER
 
-from .formats import moment
-from .readonly import ReadOnlyListAdmin
+from .base import ReadOnlyListAdmin
+from .columns import time_column
 
 WORKERS_LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
 
@@ -20,8 +20,9 @@ WORKERS_LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyListAdmin):
     list_display = ["process", "alive", "live_runs", "started_", "heartbeat_at_"]
-    list_display_links = None
     ordering = ["-heartbeat_at"]
+    started_ = time_column("started", _("started"))
+    heartbeat_at_ = time_column("heartbeat_at", _("last seen"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         """Add `number_live`, and `is_alive` by the database's clock, because clocks of hosts may differ."""
@@ -49,11 +50,3 @@ class WorkerAdmin(ReadOnlyListAdmin):
     @admin.display(description=_("active replies"))
     def live_runs(self, obj: Any) -> int:
         return obj.number_live
-
-    @admin.display(description=_("started"), ordering="started")
-    def started_(self, obj: Worker) -> str:
-        return moment(obj.started)
-
-    @admin.display(description=_("last seen"), ordering="heartbeat_at")
-    def heartbeat_at_(self, obj: Worker) -> str:
-        return moment(obj.heartbeat_at)

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.admin.model_usage import total_cost, usage_since
+from chat.admin.model_stats import total_cost, usage_since
 from chat.admin.overview import overview
 from chat.models import Call, CatalogState, Conversation, Run, TitleRequest, User, Worker
 from tests.admin import seed

@@ -3,7 +3,7 @@
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from chat.admin.tree import Tree
+from chat.admin.transcript import Tree
 
 A, B, C, D, E = (uuid.UUID(int=n) for n in range(1, 6))
 START = datetime(2026, 1, 1, tzinfo=UTC)

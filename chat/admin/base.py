@@ -1,0 +1,202 @@
+"""Base classes of the lists and pages of the administration."""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.forms import Media, PasswordInput
+from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from chat.accounts.forms import MAX_PASSWORD_CHARS
+from chat.exceptions import ServiceOverloaded, WrongPassword
+from chat.views.accounts.password_confirmation import confirm
+
+MAX_LOGGED_CHARS = 200
+
+AdminView = Callable[..., HttpResponseBase]
+
+
+class ChatAdmin(admin.ModelAdmin):
+    """A list of the chat. Facets stay off, and so does the number of all rows, because both count."""
+
+    empty_value_display = "–"
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    changelist: type[ChangeList] = ChangeList
+    has_pages = True  # for single rows; without them, only the history of the list's actions is kept
+    has_history = True
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return self.changelist
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Title a list with the plural name of its rows, instead of Django's “Select … to change”."""
+        title = capfirst(self.opts.verbose_name_plural)
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+        """Refuse the page of a row where the list already shows everything about it."""
+        if not self.has_pages:
+            raise PermissionDenied
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        """Return Django's page. Raises PermissionDenied: without the right, for missing rows as well.
+
+        Django's view looks the row up first, which reveals that it exists.
+        """
+        if not (self.has_pages and self.has_history and self.has_view_permission(request)):
+            raise PermissionDenied
+        return super().history_view(request, object_id, extra_context)
+
+    def page(self, request: HttpRequest, template: str, title: Any, **more: Any) -> TemplateResponse:
+        """Return a page of this model that is no list and no form of Django's."""
+        context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
+        return TemplateResponse(request, f"admin/chat/{self.opts.model_name}/{template}.html", context)
+
+
+class ReadOnlyAdmin(ChatAdmin):
+    """Read-only for all users, superusers too: no form, no action, and no URL that accepts POST.
+
+    The right is Django's `view` permission of each model.
+    """
+
+    actions = None
+    has_history = False
+
+    @property
+    def media(self) -> Media:
+        """No scripts: Django's serve forms and actions, and would load 300 kB before the first row."""
+        return Media()
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Return the list, whose page loads no script."""
+        response = super().changelist_view(request, extra_context)
+        response.trusted_types = True
+        return response
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return False: the chat writes these rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: the rows must stay as they were written."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False. This also prevents the deletion of an account, which would cascade to these rows."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        """Return Django's own URLs, each restricted to safe methods."""
+        urls = super().get_urls()
+        for url in urls:
+            url.callback = only_read(url.callback)
+        return urls
+
+
+class ReadOnlyListAdmin(ReadOnlyAdmin):
+    """A read-only list without pages for single rows, which would only repeat the list."""
+
+    list_display_links = None
+    has_pages = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False for a single row, so that nothing links to it."""
+        return obj is None and super().has_view_permission(request)
+
+
+def only_read(view: AdminView) -> AdminView:
+    """Decorate a view to answer 405 to unsafe methods, and 400 to a NUL, which PostgreSQL does not accept."""
+
+    @wraps(view)
+    @require_safe
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if has_nul(request.GET):
+            raise BadRequest("A NUL is in no text.")
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def has_nul(query: QueryDict) -> bool:
+    return any("\0" in str(value) for values in query.lists() for value in values[1])
+
+
+class LoggedValuesMixin(admin.ModelAdmin):
+    """Log not only which fields were changed, but also their values before and after."""
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> list[dict[str, dict[str, list[str]]]]:
+        if add or not form.changed_data:
+            return super().construct_change_message(request, form, formsets, add)
+        return [{"changed": {"fields": [_change(form, name) for name in form.changed_data]}}]
+
+
+def _change(form: Any, name: str) -> str:
+    """Return the name of a field, and its values if it is no secret."""
+    if name not in form.fields or isinstance(form.fields[name].widget, PasswordInput):
+        return name
+    return f"{name} ({_logged(form[name].initial)} → {_logged(form.cleaned_data[name])})"
+
+
+def _logged(value: Any) -> str:
+    """Return a value as a short text: rows by their names, texts cut."""
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    text = ", ".join(sorted(map(str, value))) if several else str("" if value is None else value)
+    return (text[:MAX_LOGGED_CHARS] + "…" if len(text) > MAX_LOGGED_CHARS else text) or "–"
+
+
+class ConfirmedForm(forms.Form):
+    """A form that asks for the password of who fills it in. `request` is set by the view.
+
+    A session alone, perhaps a stolen one, must not give access to an account or change what one may do: so
+    this is asked when an account or a group is saved, another person's password set, a link for one made, or
+    an API key allowed to set AI Gateway options. What takes something away from a key (an action of the
+    list), and a new account or invitation, which has no rights, does not ask.
+    """
+
+    request: HttpRequest
+    current = forms.CharField(
+        label=_("Your own password"),
+        strip=False,
+        max_length=MAX_PASSWORD_CHARS,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if len(self.fields) == 1:  # nothing else to fill in
+            self.fields["current"].widget.attrs["autofocus"] = True
+
+    def _post_clean(self) -> None:
+        """Check the password last, so that a form with other errors costs no hash and counts no failure."""
+        super()._post_clean()  # type: ignore[misc]  # validates the model
+        if self.errors:
+            return
+        user: Any = self.request.user
+        try:
+            confirm(self.request, user, self.cleaned_data["current"])
+        except (WrongPassword, ServiceOverloaded) as refusal:
+            self.add_error("current", refusal.message)
+
+
+class ConfirmedFormMixin(admin.ModelAdmin):
+    """Give a `ConfirmedForm` the request."""
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form: Any = super().get_form(request, obj, change=change, **kwargs)
+        form.request = request
+        return form

@@ -17,8 +17,7 @@ import pytest
 from chat.backup import content, former
 from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, FormerManifest, Manifest
 from chat.backup.sqlite import SqliteDatabase
-from chat.backup.tables import BackupError, Table
-from chat.backup.values import ColumnKind
+from chat.backup.tables import BackupError, ColumnKind, Table
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
 from tests.support.manage import run_manage

@@ -20,8 +20,7 @@ import msgspec
 from chat.files.files import SHA256
 from chat.limits import MEGABYTE
 
-from .tables import BackupError, Count, Name, Table, TableRow
-from .values import FROM_ARCHIVE, converter
+from .tables import FROM_ARCHIVE, BackupError, Count, Name, Table, TableRow, converter
 
 MANIFEST_FILE = "manifest.json"
 SECRET_KEY_FILE = "secret-key"  # noqa: S105 - the name of a file

@@ -11,9 +11,9 @@ from django.db.migrations.executor import MigrationExecutor
 from chat.db import migration_status
 from chat.telemetry.redaction import redact
 
-from . import integrity
 from .archive import ArchiveWriter, BackupProgress
 from .database import Database
+from .sqlite import DAMAGE_ADVICE
 from .tables import BackupError, Rows, Table, TableRow, unknown
 
 REPORTED_ROWS = 1_000
@@ -44,7 +44,7 @@ class Counted:
 def write(database: Database, archive: ArchiveWriter, progress: BackupProgress) -> None:
     """Write all tables as of one moment, while servers may write. Raises BackupError."""
     if found := database.damage():
-        raise BackupError(f"The database is damaged ({found}). {integrity.DAMAGE_ADVICE}")
+        raise BackupError(f"The database is damaged ({found}). {DAMAGE_ADVICE}")
     with database.snapshot():
         archive.manifest.migrations = database.migrations()
         tables = database.tables()

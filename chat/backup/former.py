@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import integrity
 from .archive import SQLITE_MEMBER, TABLES_FOLDER, Archive, BackupError, FormerManifest
-from .sqlite import SqliteDatabase
-from .tables import Table, TableRow
-from .values import FROM_POSTGRES, converter
+from .sqlite import SqliteDatabase, damage
+from .tables import FROM_POSTGRES, Table, TableRow, converter
 
 # What no migration makes: views, and triggers that do more than refuse a change of the readings.
 FOREIGN = """
@@ -60,7 +58,7 @@ FORMER_COLUMNS = {
 def file_of(archive: Archive, manifest: FormerManifest, path: Path) -> SqliteDatabase:
     """Extract the database of a backup of SQLite to `path`. Raises BackupError: when it is damaged."""
     archive.extract(SQLITE_MEMBER, path)
-    if found := integrity.damage(path, thorough=True):
+    if found := damage(path, thorough=True):
         raise BackupError(f"The database in the backup is damaged: {found}.")
     database = SqliteDatabase(path)
     if foreign := database.run(FOREIGN):

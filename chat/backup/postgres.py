@@ -8,8 +8,7 @@ from django.db import transaction
 
 from . import servers
 from .database import Database
-from .tables import Table, TableRow, kind_of
-from .values import FROM_POSTGRES, STORABLE_IN_POSTGRES, converter
+from .tables import FROM_POSTGRES, STORABLE_IN_POSTGRES, Table, TableRow, converter, kind_of
 
 # Without what belongs to an extension, and without generated columns, which cannot be written.
 OWN = "NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = {}.oid AND d.deptype = 'e')"

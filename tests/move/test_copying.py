@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chat.backup import comparison, content, moving
+from chat.backup import content, moving
 from chat.backup.archive import ArchiveWriter, Manifest
-from chat.backup.move_checks import require_empty
+from chat.backup.moving import require_empty
 from chat.backup.sqlite import SqliteDatabase
 from chat.backup.tables import BackupError
 from tests.support.databases import Database
@@ -34,7 +34,7 @@ class Move:
         moving.go_on(self.source, self.target, self.archive, progress)
 
     def differences(self) -> list[str]:
-        found = comparison.compare(self.source, self.target, self.tables, lambda rows: rows)
+        found = moving.compare(self.source, self.target, self.tables, lambda rows: rows)
         return [each.table for each in found if not each.is_same]
 
 

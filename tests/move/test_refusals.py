@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.backup import move_checks
+from chat.backup import moving
 from chat.backup.sqlite import SqliteDatabase
 from chat.backup.tables import BackupError
 from chat.ownership.journal import ProcessLock
@@ -127,8 +127,8 @@ def movable(source: Database, target: Database) -> None:
         SqliteDatabase(path_of(target)),
     )
     try:
-        move_checks.require_movable(*sides, sides[0].tables())
-        move_checks.require_empty(sides[1], sides[0].tables())
+        moving.require_movable(*sides, sides[0].tables())
+        moving.require_empty(sides[1], sides[0].tables())
     finally:
         for side in sides:
             side.close()

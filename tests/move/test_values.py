@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.backup import values
-from chat.backup.values import COMPARABLE, ColumnKind
+from chat.backup import tables
+from chat.backup.tables import COMPARABLE, ColumnKind
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -28,8 +28,8 @@ comparable = COMPARABLE[ColumnKind.JSON]
     ],
 )
 def test_a_time_is_written_as_django_does(stored: str, value: str) -> None:
-    assert values.time_of_sqlite(stored) == value
-    assert values.time_of_postgres(f"{stored}+00") == value
+    assert tables.time_of_sqlite(stored) == value
+    assert tables.time_of_postgres(f"{stored}+00") == value
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_time_is_written_as_django_does(stored: str, value: str) -> None:
     ],
 )
 def test_json_that_postgresql_refuses_is_changed(text: str, stored: str) -> None:
-    assert values.storable_json(text) == stored
+    assert tables.storable_json(text) == stored
 
 
 @given(JSON)

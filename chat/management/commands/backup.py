@@ -14,8 +14,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from chat.backup import content, files, move_state, opening
+from chat.backup import content, files, opening
 from chat.backup.archive import SECRET_KEY_FILE, Archive, ArchiveWriter, BackupError, Manifest, damaged_files
+from chat.backup.database import UNFINISHED, is_half_moved
 from chat.backup.progress import ProgressLine
 
 ENVIRONMENT_KEY = (
@@ -69,8 +70,8 @@ class Command(BaseCommand):
 
 def _write(path: Path, progress: ProgressLine) -> Manifest:
     manifest = Manifest(timezone.now().replace(microsecond=0))
-    if move_state.is_unfinished(connection):
-        raise BackupError(move_state.UNFINISHED)
+    if is_half_moved(connection):
+        raise BackupError(UNFINISHED)
     with closing(opening.open_own(connection)) as database, ArchiveWriter(path, manifest) as archive:
         content.write(database, archive, progress)
         files.dump(settings.DATA_DIR, archive, progress)

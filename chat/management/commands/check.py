@@ -10,9 +10,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import check
 from django.db import DatabaseError, connection
 
-from chat.backup import content, integrity, opening
+from chat.backup import content, opening
 from chat.backup.archive import Archive, BackupError
 from chat.backup.progress import ProgressLine
+from chat.backup.sqlite import DAMAGE_ADVICE
 
 
 class Command(check.Command):
@@ -45,7 +46,7 @@ class Command(check.Command):
 def _check_database(progress: ProgressLine) -> None:
     with closing(opening.open_own(connection)) as database:
         if found := database.damage() or database.dangling():
-            raise BackupError(f"The database {database.name} is damaged ({found}). {integrity.DAMAGE_ADVICE}")
+            raise BackupError(f"The database {database.name} is damaged ({found}). {DAMAGE_ADVICE}")
         content.read_all(database, progress)
 
 

@@ -11,10 +11,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
-from chat.backup import comparison, move_checks, moving, opening
+from chat.backup import moving, opening
 from chat.backup.content import Counted
-from chat.backup.database import Database
-from chat.backup.move_state import MOVE
+from chat.backup.database import MOVE, Database
 from chat.backup.progress import ProgressLine
 from chat.backup.tables import BackupError, Table
 from chat.db.locks import migrating, preparing
@@ -75,19 +74,19 @@ class Command(BaseCommand):
 
     def _run(self, source: Database, target: Database, *, only_verify: bool) -> None:
         tables, path = source.tables(), settings.DATA_DIR / ARCHIVE
-        move_checks.require_no_server(source, target, settings.DATA_DIR)
-        move_checks.require_movable(source, target, tables)
+        moving.require_no_server(source, target, settings.DATA_DIR)
+        moving.require_movable(source, target, tables)
         if only_verify:
             self._compare(source, target, tables)
             return
         if MOVE not in target.table_names():
-            move_checks.require_empty(target, tables)
+            moving.require_empty(target, tables)
             moving.begin(source, target, path, self._progress)
         moving.go_on(source, target, path, self._progress)
         rows = self._compare(source, target, tables)
         if found := target.dangling():
             raise BackupError(f"The copy is not whole: {found}.")
-        move_checks.require_no_server(source, target, settings.DATA_DIR)
+        moving.require_no_server(source, target, settings.DATA_DIR)
         moving.finish(target, path)
         self.stdout.write(MOVE_ENDED.format(rows, len(tables), source.name))
         self.stdout.flush()
@@ -95,7 +94,7 @@ class Command(BaseCommand):
     def _compare(self, source: Database, target: Database, tables: list[Table]) -> int:
         """Print a line for each table. Return the number of rows. Raises BackupError: when one differs."""
         counted = Counted("verifying", tables + target.tables(), self._progress)
-        found = list(comparison.compare(source, target, tables, counted))
+        found = list(moving.compare(source, target, tables, counted))
         self._progress.end()
         self.stdout.write(f"{'table':<32}{'source':>12}{'target':>12}  digest of all values")
         for each in found:

@@ -7,9 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.admin import filters
@@ -59,23 +57,6 @@ def test_marks_say_what_is_temporary_archived_and_shared(reviewer: Client, setti
     found = re.findall(r'((?:<span class="mark">\w+</span> )*)<span dir="auto" title="([\w ]+)"', page)
     marks = {title: re.findall(r">(\w+)<", spans) for spans, title in found}
     assert marks == {"a boat": [], "a car": ["Temporary"], "a tram": ["Archived"], "a plane": ["Shared"]}
-
-
-def queries(client: Client, address: str) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as counted:
-        assert client.get(address).status_code == 200
-    return len(counted)
-
-
-@pytest.mark.parametrize("query", ["", "q=boat", "state=complete&thumbs=none&deleted=no"])
-def test_the_number_of_queries_does_not_grow_with_the_list(reviewer: Client, query: str) -> None:
-    seed.talks("alice", [f"boat {n}" for n in range(5)], 2)
-    few = queries(reviewer, f"{LIST}?{query}")
-    for name in ("bob", "carol", "dora"):
-        seed.talks(name, [f"boat {n}" for n in range(15)], 4)
-    assert queries(reviewer, f"{LIST}?{query}") == few <= 24
 
 
 def test_a_page_has_fifty(listed: Listed) -> None:

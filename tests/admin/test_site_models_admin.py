@@ -225,19 +225,6 @@ def test_nobody_adds_or_deletes_one(administrator: Client) -> None:
     assert rows.filter(pk=GEMMA).exists()
 
 
-def test_the_number_of_queries_does_not_grow_with_the_list(
-    keeper: Client, django_assert_num_queries: Any
-) -> None:
-    rows.exclude(pk__in=(GLM, GEMMA)).delete()
-    with django_assert_num_queries(12):
-        keeper.get(LIST)
-    catalog.register_models([])
-    for row in rows.exclude(pk=GLM)[:9]:
-        row.groups.add(Group.objects.create(name=row.pk[:100]))
-    with django_assert_num_queries(12):
-        keeper.get(LIST)
-
-
 def test_the_former_address_leads_to_the_same_page(keeper: Client) -> None:
     former = GEMMAS_PAGE.replace("sitemodel", "offeredmodel")
     assert keeper.get(f"{former}?ended=yes")["Location"] == f"{GEMMAS_PAGE}?ended=yes"

@@ -5,9 +5,7 @@ import uuid
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from chat.admin import transcript
 from chat.engine.outcome import THINKING_CODE, THINKING_TEXT
@@ -207,15 +205,3 @@ def test_next_and_previous_walk_the_list_as_it_was_filtered(reviewer: Client) ->
 def test_odd_filters_only_cost_the_way(reviewer: Client, filters: str) -> None:
     talk = seed.talk()
     assert reviewer.get(f"{LIST}{talk.pk}/change/?_changelist_filters={filters}").status_code == 200
-
-
-def test_query_count_is_independent_of_length(reviewer: Client) -> None:
-    def queries(talk: object) -> int:
-        with CaptureQueriesContext(connection) as counted:
-            read(reviewer, talk)
-        return len(counted)
-
-    short = queries(seed.talk(turns=1))
-    seed.talks("bob", [f"talk {n}" for n in range(40)])
-    # One reads the sources of replies; on PostgreSQL one switches its compiler off.
-    assert queries(seed.talk(turns=60)) == short <= 23

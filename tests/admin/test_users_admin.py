@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, Permission
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from chat.models import SiteModel, User
 from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
@@ -187,17 +185,3 @@ def test_no_hash_is_shown(root: User, alice: User) -> None:
     pages = [client.get(url).content.decode() for url in ("/admin/chat/user/", address(alice))]
     assert all("alice" in page for page in pages)
     assert not any("argon2" in page or alice.password[-8:] in page for page in pages)
-
-
-def test_the_number_of_queries_does_not_grow_with_the_list(root: User) -> None:
-    client = as_(root)
-
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert client.get("/admin/chat/user/").status_code == 200
-        return len(captured)
-
-    few = queries()
-    for number in range(30):
-        User.objects.create_user(f"person-{number}")
-    assert queries() == few

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urljoin
 
+from .fonts import RAISED
 from .html_blocks import EDGE, collapsed, joined, kept, list_items, prefixed, restored, table_text, tidy
 from .html_visibility import has_style, is_hidden, tag_of
 from .mathml import between_dollars, equation
@@ -18,10 +19,7 @@ INLINE = re.compile(
     r"mjx-[\w-]+"
 )
 PARAGRAPHS = re.compile("p|table|ul|ol|dl|blockquote|pre|figure|form|fieldset|address|details")
-SCRIPTS = {
-    "sup": (str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ"), "^"),
-    "sub": (str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"), "_"),
-}
+SCRIPTS = {"sup": (RAISED["superscript"], "^"), "sub": (RAISED["subscript"], "_")}
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
 OPERATION = re.compile(
     r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w|[0-9].*"

@@ -1,4 +1,4 @@
-"""Equations in MathML as TeX."""
+"""Equations in MathML as TeX, and the names that TeX has for signs."""
 
 import re
 from collections.abc import Callable
@@ -10,47 +10,71 @@ MAX_DEPTH = 60
 TEX_ANNOTATION = re.compile(r"application/x-(?:la)?tex", re.IGNORECASE)
 STYLE = re.compile(r"\{?\\(?:display|text)style\s*(.*?)\}?\s*", re.DOTALL)
 SPACES = re.compile(r"\s+")
-FUNCTIONS = re.compile(
-    "arccos|arcsin|arctan|arg|cos|cosh|cot|coth|csc|deg|det|dim|exp|gcd|hom|inf|ker|lg|lim|liminf|"
-    "limsup|ln|log|max|min|mod|Pr|sec|sin|sinh|sup|tan|tanh"
-)
-# Signs that TeX gives a meaning of its own, and those whose names are better known than the sign.
-SIGNS = {
-    **{sign: f"\\{sign}" for sign in "{}%&#$_"},
-    "\\": r"\setminus",
-    "~": r"\sim",
-    "\xa0": " ",
-    "−": "-",
-    "∑": r"\sum",
-    "∏": r"\prod",
-    "∫": r"\int",
-    "∬": r"\iint",
-    "∮": r"\oint",
-    "√": r"\surd",
-    "∞": r"\infty",
-    "±": r"\pm",
-    "∓": r"\mp",
-    "×": r"\times",
-    "÷": r"\div",
-    "⋅": r"\cdot",
-    "·": r"\cdot",
-    "≤": r"\le",
-    "≥": r"\ge",
-    "≠": r"\ne",
-    "≈": r"\approx",
+# The names that TeX has for signs of equations, those of Office files too.
+_GREEK = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+    "mu", "nu",
+    "xi", "omicron", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
+]  # fmt: skip
+_CAPITALS = {3: "Gamma", 4: "Delta", 8: "Theta", 11: "Lambda", 14: "Xi", 16: "Pi", 19: "Sigma", 21: "Upsilon",
+             22: "Phi", 24: "Psi", 25: "Omega"}  # fmt: skip
+# What stands for itself in TeX, or has a name.
+COMMANDS = {chr(0x3B1 + at): f"\\{name}" for at, name in enumerate(_GREEK) if name != "omicron"} | {
+    chr(0x390 + at): f"\\{name}" for at, name in _CAPITALS.items()
+} | {sign: f"\\{sign}" for sign in "#$%&_{}"} | {
+    "\\": r"\backslash", "~": r"\sim", "^": r"\wedge",
+    "ϕ": r"\phi", "φ": r"\varphi", "ϵ": r"\epsilon", "ε": r"\varepsilon", "ϑ": r"\vartheta", "ϖ": r"\varpi",
+    "ϱ": r"\varrho", "−": "-", "±": r"\pm", "∓": r"\mp", "×": r"\times", "÷": r"\div", "⋅": r"\cdot",
+    "·": r"\cdot", "∙": r"\cdot", "∗": "*", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx",
     "≡": r"\equiv",
-    "→": r"\to",
-    "⇒": r"\Rightarrow",
-    "⇔": r"\Leftrightarrow",
-    "∈": r"\in",
-    "∂": r"\partial",
-    "∇": r"\nabla",
+    "≅": r"\cong", "∼": r"\sim", "≪": r"\ll", "≫": r"\gg", "∝": r"\propto", "→": r"\to", "←": r"\leftarrow",
+    "↔": r"\leftrightarrow", "⇒": r"\Rightarrow", "⇐": r"\Leftarrow", "⇔": r"\Leftrightarrow",
+    "↦": r"\mapsto",
+    "⇌": r"\rightleftharpoons", "↑": r"\uparrow", "↓": r"\downarrow", "∞": r"\infty", "∂": r"\partial",
+    "∇": r"\nabla", "∆": r"\Delta", "∀": r"\forall", "∃": r"\exists", "∄": r"\nexists", "∅": r"\emptyset",
+    "∈": r"\in", "∉": r"\notin", "∋": r"\ni", "⊂": r"\subset", "⊆": r"\subseteq", "⊃": r"\supset",
+    "⊇": r"\supseteq", "∪": r"\cup", "∩": r"\cap", "∖": r"\setminus", "∧": r"\wedge", "∨": r"\vee",
+    "¬": r"\neg",
+    "⊕": r"\oplus", "⊗": r"\otimes", "⊥": r"\perp", "∥": r"\parallel", "∠": r"\angle", "∘": r"\circ",
+    "°": r"^\circ", "…": r"\ldots", "⋯": r"\cdots", "⋮": r"\vdots", "⋱": r"\ddots", "ℏ": r"\hbar",
+    "ℓ": r"\ell",
+    "ℜ": r"\Re", "ℑ": r"\Im", "ℵ": r"\aleph", "ℝ": r"\mathbb{R}", "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}",
+    "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "′": "'", "″": "''", "∑": r"\sum", "∏": r"\prod", "∫": r"\int",
+    "√": r"\surd", "∴": r"\therefore", "∵": r"\because", "⟨": r"\langle", "⟩": r"\rangle", "\u2061": "",
+    "\u2062": "", "\u2063": "", "\u200b": "", "\xa0": "",
+}  # fmt: skip
+OPERATORS = {
+    "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint", "∮": r"\oint",
+    "∯": r"\oiint", "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge", "⨁": r"\bigoplus",
+    "⨂": r"\bigotimes", "⨀": r"\bigodot",
+}  # fmt: skip
+FUNCTIONS = frozenset([
+    "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+    "coth", "log",
+    "ln", "lg", "exp", "lim", "limsup", "liminf", "max", "min", "sup", "inf", "det", "dim", "gcd", "hom",
+    "ker", "Pr",
+    "arg", "deg",
+])  # fmt: skip
+ACCENTS = {
+    "\u0300": "grave", "\u0301": "acute", "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar",
+    "\u0305": "overline",
+    "¯": "bar", "\u0306": "breve", "\u0307": "dot", "\u0308": "ddot", "\u20db": "dddot", "\u030a": "mathring",
+    "\u030c": "check", "\u20d7": "vec", "→": "vec", "\u20d6": "overleftarrow", "\u20e1": "overleftrightarrow",
+    "\u0332": "underline", "\u0331": "underline", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat",
+    "ˇ": "check",
+    "˙": "dot", "¨": "ddot", "̿": "overline",
+}  # fmt: skip
+GROUPS = {"⏞": "overbrace", "⏟": "underbrace", "︷": "overbrace", "︸": "underbrace", "⎴": "overbracket",
+          "⎵": "underbracket"}  # fmt: skip
+# Signs that TeX gives a meaning of its own, and those whose names are better known than the sign.
+SIGNS = {sign: (COMMANDS | OPERATORS)[sign] for sign in "{}%&#$_~−∑∏∫∬∮√∞±∓×÷⋅·≤≥≠≈≡→⇒⇔∈∂∇⋯"} | {
+    "\\": r"\setminus",
+    "\xa0": " ",
     "…": r"\dots",
-    "⋯": r"\cdots",
     # Applied functions, products and separators that are not written.
     **dict.fromkeys("\u2061\u2062\u2063\u2064\u200b", ""),
 }
-ACCENTS = {
+OVER = {
     "¯": "overline",
     "‾": "overline",
     "ˉ": "bar",
@@ -133,11 +157,11 @@ def _is_written(node: Any) -> bool:
 
 def _token(tag: str, text: str) -> str:
     if tag == "mo" or len(text) == 1:
-        return rf"\{text}" if FUNCTIONS.fullmatch(text) else "".join(map(_sign, text))
+        return rf"\{text}" if text in FUNCTIONS or text == "mod" else "".join(map(_sign, text))
     if tag == "mn":
         return text
     if tag == "mi":
-        return rf"\{text}" if FUNCTIONS.fullmatch(text) else rf"\mathrm{{{text}}}"
+        return rf"\{text}" if text in FUNCTIONS or text == "mod" else rf"\mathrm{{{text}}}"
     return rf"\text{{{text}}}" if text else ""
 
 
@@ -163,11 +187,11 @@ def _scripted(base: str, sub: str = "", sup: str = "") -> str:
 
 
 def _under(base: str, sub: str) -> str:
-    return rf"\{ACCENTS[sub]}{{{base}}}" if sub in ACCENTS else _scripted(base, sub)
+    return rf"\{OVER[sub]}{{{base}}}" if sub in OVER else _scripted(base, sub)
 
 
 def _over(base: str, sup: str) -> str:
-    return rf"\{ACCENTS[sup]}{{{base}}}" if sup in ACCENTS else _scripted(base, "", sup)
+    return rf"\{OVER[sup]}{{{base}}}" if sup in OVER else _scripted(base, "", sup)
 
 
 def _multiscripts(parts: list[tuple[str, str]]) -> str:

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from chat.files.confined.containers import Container
-from chat.files.confined.office import office_pages
+from chat.files.confined.documents import office_pages
 from chat.files.confined.problem import Problem
 from tests.files import documents
 from tests.files.documents import record

@@ -18,6 +18,7 @@ from chat.models.site_model import DEFAULT_POSITION
 from chat.upstream.catalog import NOT_FOR_CHAT, LlmModel, to_record
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
+from chat.upstream.providers import model_search
 
 from . import catalog
 from .catalog import CurrentCatalog, Source, declared_model, default_positions
@@ -57,9 +58,10 @@ class CatalogDiff:
 
 async def fetch(client: Client) -> FetchedModels:
     """Fetch models and finetunes. Raises UpstreamError if the list of models cannot be fetched."""
-    models = await client.models()
+    assert client.cloudflare is not None
+    models = await model_search.models(client.cloudflare)
     try:
-        return FetchedModels(models, await client.finetunes(models))
+        return FetchedModels(models, await model_search.finetunes(client.cloudflare, models))
     except UpstreamError:
         return FetchedModels(models, None)
 

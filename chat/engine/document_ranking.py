@@ -21,7 +21,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.provider import Provider
-from chat.upstream.providers.embeddings import MAX_TEXTS
+from chat.upstream.providers.cloudflare_api import MAX_TEXTS
 
 NO_EMBEDDINGS = "none"  # the value of EMBEDDING_MODEL that turns them off
 QUESTION_SECONDS = 2.0  # that a send waits for the embedding of its question
@@ -45,7 +45,7 @@ class DocumentRanking:
     """
 
     def __init__(self, client: Client, *, alone: bool) -> None:
-        self._client = client
+        self._cloudflare = client.cloudflare
         self._alone = alone
         self._model = settings.EMBEDDING_MODEL if client.cloudflare else NO_EMBEDDINGS
         self._waiting: deque[tuple[int, Attachment]] = deque()
@@ -87,8 +87,9 @@ class DocumentRanking:
         if absent or not text:
             return None
         try:
+            assert self._cloudflare is not None
             async with asyncio.timeout(QUESTION_SECONDS):
-                [vector] = await self._client.embed(self._model, [text])
+                [vector] = await self._cloudflare.embed(self._model, [text])
         except TimeoutError:
             self._paused_until = time.monotonic() + FAILURE_PAUSE_SECONDS
             logger.warning("the embedding of a question took too long; its words alone count")
@@ -130,7 +131,8 @@ class DocumentRanking:
         """Embed and store a batch. Return False if the rest of the document has to wait."""
         for attempt in range(1, EMBEDDING_ATTEMPTS + 1):
             try:
-                found = await self._client.embed(self._model, batch.texts)
+                assert self._cloudflare is not None
+                found = await self._cloudflare.embed(self._model, batch.texts)
             except UpstreamError as error:
                 if error.permanent or attempt == EMBEDDING_ATTEMPTS:
                     self._pause(error)

@@ -41,7 +41,8 @@ class GatewayFeedback:
     async def _send(self, log_ref: GatewayLogRef, up: bool | None) -> None:
         async with self._one_at_a_time:
             try:
-                await self._client.send_feedback(log_ref, up)
+                if cloudflare := self._client.cloudflare:
+                    await cloudflare.send_feedback(log_ref, up)
             except UpstreamError as error:
                 if not self._failing:
                     logger.warning("the gateway does not accept ratings: %s (%s)", error, error.status)

@@ -176,13 +176,13 @@ async def convert(client: Client, person: int, file: IO[bytes], needed: NeedsCon
 
     Raises `needed` if the site has no account, otherwise Unreadable and ConversionUnavailable.
     """
-    if client.cloudflare is None:
+    if (cloudflare := client.cloudflare) is None:
         raise needed
     extension = DOCUMENT_TYPES[needed.media_type].extensions[0]
     try:
         async with CONVERSIONS.slot(person):
             content = await asyncio.to_thread(_content, file)
-            markdown = await client.convert_to_markdown(extension, needed.media_type, content)
+            markdown = await cloudflare.convert_to_markdown(extension, needed.media_type, content)
     except UpstreamError as error:
         logger.warning("Cloudflare did not convert a document: %s %s", error, error.detail)
         raise _conversion_problem(error) from error

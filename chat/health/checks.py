@@ -78,7 +78,7 @@ def service_checks(engine: Engine) -> list[Check]:
         checks.append(check_confinement)
     if cloudflare := engine.client.cloudflare:
         checks += [
-            lambda: _check_token(engine),
+            lambda: _check_token(cloudflare),
             lambda: _check_model_list(cloudflare),
             lambda: _check_workers_ai(engine),
         ]
@@ -172,9 +172,9 @@ async def _check_redis() -> Finding:
     return Finding("Redis", GOOD, _("Responding."))
 
 
-async def _check_token(engine: Engine) -> Finding:
+async def _check_token(cloudflare: Cloudflare) -> Finding:
     name = _("Cloudflare token")
-    accepted = await engine.client.verify()
+    accepted = await cloudflare.verify()
     if accepted is None:
         return Finding(name, BAD, _("Cloudflare couldn’t be reached."), _advice(ErrorKind.UNAVAILABLE))
     if not accepted:

@@ -1,6 +1,6 @@
 """The client for all providers and the local model: one per event loop, with more connections than runs."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -12,7 +12,7 @@ from chat.telemetry import tracing
 from chat.upstream.providers import ai_gateway
 from chat.upstream.providers.ai_gateway import Gateway
 from chat.upstream.providers.ai_search import SEARCH_SENTENCES, search_request
-from chat.upstream.providers.cloudflare_api import Cloudflare, checked_response
+from chat.upstream.providers.cloudflare_api import Cloudflare, checked_body
 from chat.upstream.providers.gateway_routes import route_request
 from chat.upstream.providers.llama_cpp import LocalModel
 from chat.upstream.providers.openai_compatible import (
@@ -29,10 +29,8 @@ from .catalog import LlmModel
 from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
 from .errors import UpstreamError
-from .gateway_log import GatewayLogRef
 from .http_transport import CLIENT_HEADERS, TIMEOUT, Transport
 from .provider import Provider
-from .providers import embeddings, markdown_conversion, model_search
 from .timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -87,7 +85,8 @@ class Client:
             follow_redirects=False,
             trust_env=False,
         )
-        self._cloudflare = Cloudflare(self._http, account) if account else None
+        # For the rest of the account's API; None without an account.
+        self.cloudflare = Cloudflare(self._http, account) if account else None
 
     def stream(
         self, request: ChatRequest, started: float | None = None, *, unstreamed: bool = False
@@ -124,26 +123,6 @@ class Client:
         through = not model.local and model.host not in (Provider.ENDPOINT, Provider.AI_SEARCH)
         return bool(through and self._gateway and self._gateway.retries)
 
-    async def models(self) -> list[LlmModel]:
-        """Fetch Cloudflare's current list of text models. Raises UpstreamError."""
-        assert self._account is not None
-        return await model_search.models(self._http, self._account)
-
-    async def finetunes(self, bases: Iterable[LlmModel]) -> list[LlmModel]:
-        """Fetch the account's own finetunes of these models. Raises UpstreamError."""
-        assert self._account is not None
-        return await model_search.finetunes(self._http, self._account, bases)
-
-    async def convert_to_markdown(self, extension: str, media_type: str, content: bytes) -> str:
-        """Return a document as Markdown, by Cloudflare. Raises UpstreamError."""
-        assert self._account is not None
-        return await markdown_conversion.convert(self._http, self._account, extension, media_type, content)
-
-    async def embed(self, model: str, texts: Sequence[str]) -> list[embeddings.Vector]:
-        """Return the embeddings of texts, by a model of the account. Raises UpstreamError."""
-        assert self._account is not None
-        return await embeddings.embed(self._http, self._account, model, texts)
-
     async def _request(self, request: ChatRequest, stream: bool, span: "ModelSpan | None" = None) -> Request:
         """Build the request for the model's provider, with the credentials of that provider only.
 
@@ -176,35 +155,15 @@ class Client:
             return gateway_request(self._account, self._gateway, request, stream=stream)
         return build_request(self._account, self._gateway, request, stream=stream)
 
-    @property
-    def cloudflare(self) -> Cloudflare | None:
-        """The client for the rest of the account's API; None without an account."""
-        return self._cloudflare
-
     async def endpoint_models(self) -> set[str]:
         """Fetch the model ids that the operator's own server lists. Raises UpstreamError."""
         assert self._endpoint is not None
         url, headers = f"{self._endpoint.base_url}/models", self._endpoint.headers()
         try:
-            return parse_model_ids(await checked_response(self._http.get(url, headers=headers)))
+            return parse_model_ids(await checked_body(self._http, "GET", url, headers))
         except UpstreamError as error:
             error.message = ENDPOINT_SENTENCES.get(error.kind, error.message)
             raise
-
-    async def verify(self) -> bool | None:
-        """Return True if Cloudflare accepts the API token, of a user or of an account.
-
-        None if Cloudflare cannot be reached, or there is no account.
-        """
-        return await self._cloudflare.verify() if self._cloudflare else None
-
-    async def send_feedback(self, log_ref: GatewayLogRef, up: bool | None) -> None:
-        """Store a user's rating of a reply in the AI Gateway's log, or remove it if `up` is None.
-
-        Raises UpstreamError.
-        """
-        if self._cloudflare:
-            await self._cloudflare.send_feedback(log_ref, up)
 
     async def aclose(self) -> None:
         await self._http.aclose()

@@ -218,13 +218,13 @@ async def _greet(say: Say) -> None:
     if link := await run_in_db(setup_url):
         say(f"Create the administrator account (once): {link}")
     say(f"Default model: {engine.catalog.default.name} ({engine.catalog.default.id}).")
-    if settings.CLOUDFLARE_API_TOKEN:
-        say(await _token_status(engine))
+    if cloudflare := engine.client.cloudflare:
+        say(await _token_status(cloudflare))
     await asyncio.to_thread(warn_if_unconfined)
 
 
-async def _token_status(engine: Any) -> str:
-    accepted = await engine.client.verify()
+async def _token_status(cloudflare: Any) -> str:
+    accepted = await cloudflare.verify()
     if accepted is None:
         return "Cloudflare could not be reached to check CLOUDFLARE_API_TOKEN. The server keeps running."
     if accepted:

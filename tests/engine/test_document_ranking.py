@@ -17,7 +17,7 @@ from chat.models import Attachment, AttachmentFile, PassageVectors, User
 from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Account, Client
 from chat.upstream.provider import Provider
-from chat.upstream.providers.embeddings import MAX_TEXTS
+from chat.upstream.providers.cloudflare_api import MAX_TEXTS, Cloudflare
 from tests.fake_cloudflare.embeddings import BROKEN, BUSY
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
 from tests.passages.stored import document
@@ -152,7 +152,7 @@ async def test_a_slow_embedding_does_not_hold_up_the_question(
     """Its words alone count, and the next question does not wait for another one."""
     models: list[str] = []
 
-    async def never(self: Client, model: str, texts: list[str]) -> list[list[float]]:
+    async def never(self: Cloudflare, model: str, texts: list[str]) -> list[list[float]]:
         models.append(model)
         await asyncio.sleep(PATIENCE)
         return []
@@ -160,7 +160,7 @@ async def test_a_slow_embedding_does_not_hold_up_the_question(
     async with ranking() as (made, _fake):
         await made.rank(alice.pk, needed(report))
         await until_embedded(made)
-        monkeypatch.setattr(Client, "embed", never)
+        monkeypatch.setattr(Cloudflare, "embed", never)
         monkeypatch.setattr(document_ranking, "QUESTION_SECONDS", 0.05)
         for _ in range(2):
             assert 50 not in pages(await made.rank(alice.pk, needed(report)))

@@ -11,7 +11,7 @@ from chat.exceptions import RequestError
 from chat.files import document_types
 from chat.files.extraction import Extracted, NeedsConversion, convert
 from chat.upstream.client import Account, Client
-from chat.upstream.providers import markdown_conversion
+from chat.upstream.providers import cloudflare_api
 from tests.fake_cloudflare import conversion as fake_conversion
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
 from tests.files import documents
@@ -86,11 +86,11 @@ async def test_a_wrong_token_and_a_dead_server() -> None:
 
 async def test_a_file_that_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     async with client() as (made, fake):
-        monkeypatch.setattr(markdown_conversion, "MAX_CONVERTED_BYTES", 10)
+        monkeypatch.setattr(cloudflare_api, "MAX_CONVERTED_BYTES", 10)
         assert await refused(made, odt("x")) == "422 document_too_long None"
         assert not fake.calls
         monkeypatch.undo()
-        monkeypatch.setattr(markdown_conversion, "MAX_MARKDOWN_RESPONSE_BYTES", 10)
+        monkeypatch.setattr(cloudflare_api, "MAX_MARKDOWN_RESPONSE_BYTES", 10)
         assert await refused(made, odt("x")) == "422 document_too_long None"
 
 

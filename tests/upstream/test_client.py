@@ -146,7 +146,7 @@ async def test_no_cookie_is_ever_sent_back(fake: Fake) -> None:
     async with client(fake) as made:
         for _ in range(2):
             assert (await ask(made, "fake: setcookie")).error is None
-        await made.verify()
+        await made.cloudflare.verify()
     assert len(fake.calls) == 3
     assert not any("cookie" in call["headers"] for call in fake.calls)
 
@@ -163,7 +163,7 @@ async def test_proxies_of_the_environment_are_not_asked(fake: Fake, monkeypatch:
 )
 async def test_a_token_is_verified_whoever_owns_it(fake: Fake, token: str, accepted: bool) -> None:
     made = Client(Account("acc", token, fake.base_url), None)
-    assert await made.verify() is accepted
+    assert await made.cloudflare.verify() is accepted
     await made.aclose()
     assert all(call["path"].endswith("/tokens/verify") for call in fake.calls)
 
@@ -172,10 +172,7 @@ async def test_a_token_that_cannot_be_verified_is_neither_good_nor_bad() -> None
     fake = Fake()
     fake.close()
     async with client(fake) as made:
-        assert await made.verify() is None
-    no_account = Client(None, None)
-    assert await no_account.verify() is None
-    await no_account.aclose()
+        assert await made.cloudflare.verify() is None
 
 
 async def test_the_token_is_in_no_text(

@@ -68,7 +68,7 @@ async def test_a_reply_says_how_it_came(fake: Fake) -> None:
 @pytest.mark.parametrize(("up", "feedback"), [(True, 1), (False, -1), (None, None)])
 async def test_a_thumb_is_one_number(fake: Fake, up: bool | None, feedback: Any) -> None:
     async with client(fake) as made:
-        await made.send_feedback(GatewayLogRef("team", "log-7"), up)
+        await made.cloudflare.send_feedback(GatewayLogRef("team", "log-7"), up)
     (call,) = fake.calls
     path = "/client/v4/accounts/acc/ai-gateway/gateways/team/logs/log-7"
     assert (call["method"], call["path"], call["body"]) == ("PATCH", path, {"feedback": feedback})
@@ -78,7 +78,7 @@ async def test_a_thumb_is_one_number(fake: Fake, up: bool | None, feedback: Any)
 async def test_a_thumb_that_is_refused_is_told(fake: Fake) -> None:
     async with client(fake) as made:
         with pytest.raises(UpstreamError) as refused:
-            await made.send_feedback(GatewayLogRef(NO_GATEWAY, "log-7"), True)
+            await made.cloudflare.send_feedback(GatewayLogRef(NO_GATEWAY, "log-7"), True)
     assert (refused.value.kind, refused.value.code) == (ErrorKind.INVALID, "2001")
 
 
@@ -87,24 +87,17 @@ async def test_a_thumb_that_nobody_takes_is_told() -> None:
     gone.close()
     async with client(gone) as made:
         with pytest.raises(UpstreamError) as refused:
-            await made.send_feedback(GatewayLogRef("team", "log-7"), True)
+            await made.cloudflare.send_feedback(GatewayLogRef("team", "log-7"), True)
     assert refused.value.kind is ErrorKind.UNAVAILABLE
     assert "127.0.0.1" not in refused.value.detail
-
-
-async def test_without_an_account_there_is_nobody_to_tell(fake: Fake) -> None:
-    made = Client(None, None)
-    await made.send_feedback(GatewayLogRef("team", "log-7"), True)
-    await made.aclose()
-    assert fake.calls == []
 
 
 async def test_thumbs_and_questions_share_no_more_than_the_token(fake: Fake) -> None:
     made = Client(Account("acc", "fake-token", fake.base_url), None, gateway=Gateway("team"))
     await asyncio.gather(
-        made.send_feedback(GatewayLogRef("team", "log-7"), True), ask(made, "fake: setcookie")
+        made.cloudflare.send_feedback(GatewayLogRef("team", "log-7"), True), ask(made, "fake: setcookie")
     )
-    await made.send_feedback(GatewayLogRef("team", "log-7"), None)
+    await made.cloudflare.send_feedback(GatewayLogRef("team", "log-7"), None)
     await made.aclose()
     assert len(runs(fake)) == 1
     assert not [call for call in fake.calls if "cookie" in call["headers"]]

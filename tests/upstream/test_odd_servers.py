@@ -169,6 +169,6 @@ async def test_a_token_is_called_bad_only_by_cloudflare(
     whole = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
     async with Server((whole,)) as server:
         made = Client(server.account, None)
-        assert await made.verify() is accepted
+        assert await made.cloudflare.verify() is accepted
         await made.aclose()
         assert 1 <= server.requests <= 2

@@ -5,7 +5,6 @@ are ignored, unusable records skipped. UpstreamError is raised if a list cannot 
 """
 
 import asyncio
-import json
 import logging
 import re
 import uuid
@@ -14,23 +13,20 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, TypeGuard
 
-import httpx
-
 from chat.upstream.catalog import CLOUDFLARE_MODEL_ID, MAX_MODEL_ID_CHARS, LlmModel, bundled, merge_bundled
-from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
-from chat.upstream.http_transport import CONNECTION_ERRORS
 from chat.upstream.parameters import LEVELS
 
-from .input_schema import is_for_chat
-from .workers_ai import Account
+from .cloudflare_api import Cloudflare, unusable
 
 TEXT_GENERATION = "Text Generation"
 PER_PAGE = 100
 MAX_SEARCH_PAGES = 30  # a longer list is an error
-MAX_PAGE_BYTES = 4 * 1_048_576  # a record has about 2,000
 MAX_FETCH_SECONDS = 30.0  # for all pages together, and for all schemas together
 MAX_SCHEMAS = 60  # of models that are not bundled
 MAX_CONCURRENT_SCHEMAS = 4
+PROMPT_PROPERTIES = {"messages", "prompt"}
+VARIANTS = ("oneOf", "anyOf", "allOf")
+MAX_VARIANT_DEPTH = 6  # levels of variants within variants
 MIN_WINDOW_TOKENS = 512  # a smaller number is a mistake in the list
 MAX_WINDOW_TOKENS = 100_000_000
 USUAL_WINDOW_TOKENS = 8_192  # for a record without one: the second smallest of today's models
@@ -55,33 +51,33 @@ NAME_SUFFIXES = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
 logger = logging.getLogger(__name__)
 
 
-async def models(http: httpx.AsyncClient, account: Account) -> list[LlmModel]:
+async def models(cloudflare: Cloudflare) -> list[LlmModel]:
     """Fetch all chat models, including those that are deprecated or were retired recently.
 
     Raises UpstreamError.
     """
     query = {"task": TEXT_GENERATION, "include_deprecated": "true", "per_page": PER_PAGE}
-    found = (_model(record) for record in await _pages(http, account, "/ai/models/search", query))
+    found = (_model(record) for record in await _pages(cloudflare, "/ai/models/search", query))
     unique = {model.id: model for model in found if model}
     if not unique:
-        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list of models is empty.")
-    known = {model.id for model in bundled()}
-    others = await _not_for_chat(http, account, [name for name in unique if name not in known])
+        raise unusable("The list of models is empty.")
+    known = {model.id: model for model in bundled()}
+    others = await _not_for_chat(cloudflare, [name for name in unique if name not in known])
     return [model for name, model in unique.items() if name not in others]
 
 
-async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[str]) -> set[str]:
+async def _not_for_chat(cloudflare: Cloudflare, names: list[str]) -> set[str]:
     """Return the names of the models whose input schema is not a chat's.
 
     A model whose schema cannot be fetched is not among them.
     """
-    url = f"{account.base_url}/accounts/{account.account_id}/ai/models/schema"
+    path = f"{cloudflare.path}/ai/models/schema"
     found: set[str] = set()
     slots = asyncio.Semaphore(MAX_CONCURRENT_SCHEMAS)
 
     async def look(name: str) -> None:
         async with slots:
-            payload = await _get(http, account, url, {"model": name})
+            payload = await cloudflare.json("GET", path, seconds=MAX_FETCH_SECONDS, params={"model": name})
         result = payload.get("result") if isinstance(payload, dict) else None
         if isinstance(result, dict) and not is_for_chat(result.get("input")):
             found.add(name)
@@ -94,50 +90,31 @@ async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[s
     return found
 
 
-async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[LlmModel]) -> list[LlmModel]:
+async def finetunes(cloudflare: Cloudflare, bases: Iterable[LlmModel]) -> list[LlmModel]:
     """Fetch the account's finetunes of these models, each as a model of its own. Raises UpstreamError."""
     known = {model.id: model for model in bases}
-    records = await _pages(http, account, "/ai/finetunes", {})
+    records = await _pages(cloudflare, "/ai/finetunes", {})
     unique = {model.id: model for record in records if (model := _finetune(record, known))}
     return list(unique.values())
 
 
-async def _pages(
-    http: httpx.AsyncClient, account: Account, path: str, query: dict[str, Any]
-) -> list[dict[str, Any]]:
+async def _pages(cloudflare: Cloudflare, path: str, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Fetch the records of all pages; a list without query parameters has a single page."""
-    url = f"{account.base_url}/accounts/{account.account_id}{path}"
     found: list[dict[str, Any]] = []
     try:
         async with asyncio.timeout(MAX_FETCH_SECONDS):
             for page in range(1, MAX_SEARCH_PAGES + 1):
-                payload = await _get(http, account, url, query | {"page": page} if query else {})
+                sent = query | {"page": page} if query else {}
+                payload = await cloudflare.json(
+                    "GET", cloudflare.path + path, seconds=MAX_FETCH_SECONDS, params=sent
+                )
                 records = _records(payload)
                 found += [record for record in records if isinstance(record, dict)]
                 if not records or not query or _is_last(payload, page, len(records)):
                     return found
-    except CONNECTION_ERRORS as error:
-        raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from error
-    raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list does not end.")
-
-
-async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[str, Any]) -> Any:
-    headers = {"Authorization": f"Bearer {account.token}", "Accept": "application/json"}
-    async with http.stream("GET", url, params=query, headers=headers) as response:
-        body = bytearray()
-        async for piece in response.aiter_bytes():
-            body += piece
-            if len(body) > MAX_PAGE_BYTES:
-                raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list is too long.")
-    if not response.is_success:
-        raise from_response(response.status_code, response.headers, bytes(body))
-    try:
-        payload = json.loads(body)
-    except (ValueError, RecursionError):
-        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list is not JSON.") from None
-    if isinstance(payload, dict) and payload.get("success") is False:
-        raise from_payload(payload)
-    return payload
+    except TimeoutError as error:
+        raise unusable(type(error).__name__) from error
+    raise unusable("The list does not end.")
 
 
 def _records(payload: Any) -> list[Any]:
@@ -146,7 +123,7 @@ def _records(payload: Any) -> list[Any]:
         if isinstance(payload, dict):
             payload = payload.get(name, payload)
     if not isinstance(payload, list):
-        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="This is no list.")
+        raise unusable("This is no list.")
     return payload
 
 
@@ -205,6 +182,35 @@ def _finetune(record: dict[str, Any], bases: dict[str, LlmModel]) -> LlmModel | 
         finetune=key,
         adapter_name=name,
     )
+
+
+def is_for_chat(schema: Any) -> bool:
+    """Return True if a variant of a model's input accepts messages or a prompt and requires nothing else.
+
+    Cloudflare's list also has decision models and others that accept neither.
+    Also True for an invalid schema or one without fields, so that no model is hidden on a guess.
+    """
+    variants = list(_variants(schema))
+    return not variants or any(
+        _takes_only_a_prompt(properties, required) for properties, required in variants
+    )
+
+
+def _variants(schema: Any, depth: int = 0) -> Iterator[tuple[set[str], set[str]]]:
+    """Yield (names of all fields, names of the required fields) of each variant."""
+    if not isinstance(schema, dict) or depth > MAX_VARIANT_DEPTH:
+        return
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(properties, dict) and properties:
+        yield set(properties), set(map(str, required)) if isinstance(required, list) else set()
+    for name in VARIANTS:
+        variants = schema.get(name)
+        for each in variants if isinstance(variants, list) else ():
+            yield from _variants(each, depth + 1)
+
+
+def _takes_only_a_prompt(properties: set[str], required: set[str]) -> bool:
+    return bool(PROMPT_PROPERTIES & properties) and required <= PROMPT_PROPERTIES
 
 
 def _is_id(name: Any) -> TypeGuard[str]:

@@ -4,11 +4,10 @@ https://developers.cloudflare.com/ai-gateway/usage/rest-api/
 https://platform.openai.com/docs/api-reference/chat/create
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
-
-import httpx
 
 from chat.upstream import history
 from chat.upstream.chat_request import ChatRequest
@@ -88,9 +87,9 @@ def body_of(request: ChatRequest, limit: str, *, stream: bool, provider: str = "
     return body | {"stream": stream}
 
 
-def parse_model_ids(response: httpx.Response) -> set[str]:
+def parse_model_ids(body: bytes) -> set[str]:
     """Return the ids in a list of models; empty if the response is no such list."""
     try:
-        return {str(model["id"]) for model in response.json()["data"]}
-    except (ValueError, LookupError, TypeError):
+        return {str(model["id"]) for model in json.loads(body)["data"]}
+    except (ValueError, RecursionError, LookupError, TypeError):
         return set()

@@ -7,7 +7,7 @@ import pytest
 
 from chat.upstream.client import Account, Client
 from chat.upstream.errors import UpstreamError
-from chat.upstream.providers import embeddings
+from chat.upstream.providers import cloudflare_api
 from tests.fake_cloudflare.embeddings import BROKEN, BUSY
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
 
@@ -26,7 +26,7 @@ async def client(token: str = TOKEN) -> AsyncIterator[tuple[Client, WorkersAI]]:
 
 async def test_each_text_has_a_vector() -> None:
     async with client() as (made, fake):
-        found = await made.embed(MODEL, ["holiday", "vacation", "rain"])
+        found = await made.cloudflare.embed(MODEL, ["holiday", "vacation", "rain"])
         (call,) = fake.calls
     assert [len(each) for each in found] == [1_024] * 3
     assert found[0] == found[1] != found[2]
@@ -38,7 +38,8 @@ async def test_each_text_has_a_vector() -> None:
 
 async def test_as_many_texts_as_one_request_sends_are_taken() -> None:
     async with client() as (made, _fake):
-        assert len(await made.embed(MODEL, ["word " * 300] * embeddings.MAX_TEXTS)) == embeddings.MAX_TEXTS
+        texts = ["word " * 300] * cloudflare_api.MAX_TEXTS
+        assert len(await made.cloudflare.embed(MODEL, texts)) == cloudflare_api.MAX_TEXTS
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ async def test_as_many_texts_as_one_request_sends_are_taken() -> None:
 async def test_a_refusal_says_its_kind(model: str, text: str, token: str, kind: str, permanent: bool) -> None:
     async with client(token) as (made, _fake):
         with pytest.raises(UpstreamError) as refused:
-            await made.embed(model, [text])
+            await made.cloudflare.embed(model, [text])
     assert (refused.value.kind, refused.value.permanent) == (kind, permanent)
 
 
@@ -72,10 +73,10 @@ async def test_a_refusal_says_its_kind(model: str, text: str, token: str, kind: 
         b'{"result": {"data": [["a"]]}}',
         b'{"result": {"data": [[NaN]]}}',
         b'{"result": {"data": [[true, null]]}}',
-        b'{"result": {"data": [[' + b"1," * embeddings.MAX_DIMENSIONS + b"1]]}}",
+        b'{"result": {"data": [[' + b"1," * cloudflare_api.MAX_DIMENSIONS + b"1]]}}",
     ],
     ids=range(11),
 )
 def test_a_response_without_vectors_is_refused(body: bytes) -> None:
     with pytest.raises(UpstreamError):
-        embeddings._vectors(body, 1)
+        cloudflare_api._vectors(body, 1)

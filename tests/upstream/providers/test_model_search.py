@@ -8,7 +8,7 @@ import pytest
 from chat.upstream.catalog import LlmModel, bundled, from_record, to_record
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import model_search
-from tests.fake_cloudflare.models import envelope, finetune, price, record
+from tests.fake_cloudflare.models import CHAT_SCHEMA, DECISION_SCHEMA, envelope, finetune, price, record
 from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import client
 
@@ -24,7 +24,7 @@ EFFORT = {
 
 async def found(fake: Fake) -> dict[str, LlmModel]:
     async with client(fake) as made:
-        return {model.id: model for model in await made.models()}
+        return {model.id: model for model in await model_search.models(made.cloudflare)}
 
 
 async def refused(fake: Fake) -> UpstreamError:
@@ -154,8 +154,8 @@ async def test_an_id_that_could_lead_elsewhere_is_never_taken(fake: Fake, name: 
     [
         ("10000", ErrorKind.AUTH, "Authentication error"),
         ("500", ErrorKind.UNAVAILABLE, ""),
-        ("html", ErrorKind.UNAVAILABLE, "The list is not JSON."),
-        ("endless", ErrorKind.UNAVAILABLE, "The list is too long."),
+        ("html", ErrorKind.UNAVAILABLE, "The response is not JSON."),
+        ("endless", ErrorKind.UNAVAILABLE, "The response is too long."),
         ("pages", ErrorKind.UNAVAILABLE, "The list does not end."),
         ("far", ErrorKind.UNAVAILABLE, ""),
     ],
@@ -184,7 +184,7 @@ async def test_no_list_and_an_empty_one_are_errors(fake: Fake, result: Any) -> N
 
 async def finetuned(fake: Fake) -> list[LlmModel]:
     async with client(fake) as made:
-        return await made.finetunes(await made.models())
+        return await model_search.finetunes(made.cloudflare, await model_search.models(made.cloudflare))
 
 
 async def test_a_finetune_is_asked_of_its_base(fake: Fake) -> None:
@@ -232,3 +232,32 @@ async def test_levels_of_thinking_may_be_plain_words(
     fake.lists.models = [record(NEW, reasoning_effort=levels)]
     model = (await found(fake))[NEW]
     assert (model.efforts, model.reasoning) == (efforts, bool(efforts))
+
+
+MESSAGES: dict[str, Any] = {"properties": {"messages": {}}, "required": ["messages"]}
+EMBEDS: dict[str, Any] = {"properties": {"text": {}}, "required": ["text"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "chats"),
+    [
+        (CHAT_SCHEMA, True),
+        (DECISION_SCHEMA, False),
+        (EMBEDS, False),
+        (MESSAGES, True),
+        ({"properties": {"prompt": {}}}, True),
+        ({"oneOf": [EMBEDS, MESSAGES]}, True),
+        (
+            {"anyOf": [{"type": "object", "oneOf": [EMBEDS, MESSAGES]}, {"properties": {"requests": {}}}]},
+            True,
+        ),
+        ({"anyOf": [{"oneOf": [EMBEDS]}, DECISION_SCHEMA]}, False),
+        ({"properties": {"prompt": {}, "image": {}}, "required": ["prompt", "image"]}, False),
+        ({}, True),
+        (None, True),
+        ("string", True),
+        ({"oneOf": "x", "properties": []}, True),
+    ],
+)
+def test_a_chat_is_known_by_the_fields_that_one_variant_takes_and_requires(schema: Any, chats: bool) -> None:
+    assert model_search.is_for_chat(schema) is chats

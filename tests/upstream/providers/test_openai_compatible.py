@@ -136,8 +136,8 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
         for way in WAYS:
             for model in (MODEL, THIRD, SMALL):
                 await ask_labelled(made, model, f"fake: {way.format(model=model.name.replace('/', '-'))}")
-        await made.verify()
-        await made.send_feedback((await ask_labelled(made, THIRD)).stream.gateway_log_ref, True)
+        await made.cloudflare.verify()
+        await made.cloudflare.send_feedback((await ask_labelled(made, THIRD)).stream.gateway_log_ref, True)
     for server, own, foreign in ((fake, TOKEN, ENDPOINT_KEY), (other, ENDPOINT_KEY, TOKEN)):
         assert len(server.calls) > len(WAYS)
         for call in server.calls:

@@ -20,7 +20,7 @@ SLOW = (
     "tests/files/test_readers.py::test_a_file_without_end_is_refused_at_its_own_limits",
     "tests/files/test_s3.py",
     "tests/rendering/test_bounds.py",
-    "tests/rendering/test_maths_stream.py",
+    "tests/rendering/test_maths.py",
     "tests/simulation/test_simulation.py",
     "tests/test_settings.py::test_eight_processes_at_once_make_one_key",
     "tests/transfer/test_child.py",

@@ -63,8 +63,8 @@ MUTANTS: dict[str, dict[str, str]] = {
     "tests/engine/test_resume.py": {
         "position == state.end._replace(done=True):": "False:",
         "if start.text > len(state.text) or start.reasoning > len(state.reasoning):": "if False:",
+        "if run.fingerprint != command.fingerprint:": "if False:",
     },
-    "tests/engine/test_idempotence.py": {"if run.fingerprint != command.fingerprint:": "if False:"},
     "tests/views/test_rights.py": {
         "Conversation.objects.owned_by(user).filter(pk=conversation)": (
             "Conversation.objects.filter(pk=conversation)"

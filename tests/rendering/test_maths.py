@@ -1,17 +1,23 @@
-"""Equations: recognition, false matches, and their rendering."""
+"""Equations, whole and as they grow."""
 
 import re
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chat.rendering.equation_scan import MAX_DISPLAY_CHARS, MAX_INLINE_CHARS
 from chat.rendering.markdown import render
 from chat.rendering.mathml import EQUATION_COST, MAX_MATHML_CHARS, mathml
 from chat.rendering.maths import MATHS_BUDGET_CHARS
 
+from .documents import cuts_of, maths_documents
+from .page import faults, resumed, streamed
+
 TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
+MANY = settings(max_examples=300)
 
 
 def equations(text: str) -> list[str]:
@@ -231,3 +237,31 @@ def test_a_text_cannot_pretend_to_be_a_mask():
 def test_words_that_disguise_code_are_shown_in_an_equation():
     assert "\u202e" not in render("$x^\u202e2$")[0]
     assert "\u2066" not in render("$x^\u20662$")[0]
+
+
+@MANY
+@given(st.data(), maths_documents)
+def test_equations_end_the_same_in_whatever_pieces_they_arrive(data, text):
+    assert streamed(text, data.draw(cuts_of(text))) == render(text, "m")
+
+
+@MANY
+@given(maths_documents)
+def test_equations_end_the_same_one_character_at_a_time(text):
+    assert streamed(text, list(range(len(text) + 1))) == render(text, "m")
+
+
+@MANY
+@given(st.data(), maths_documents)
+def test_a_reader_at_any_position_sees_the_equations(data, text):
+    cuts, position = data.draw(cuts_of(text)), data.draw(st.integers(0, len(text)))
+    assert resumed(text, cuts, [position]) == [render(text, "m")]
+
+
+@MANY
+@given(maths_documents)
+def test_equations_leave_one_element_a_block_and_no_mask(text):
+    blocks = render(text, "m")
+
+    assert faults(blocks) == []
+    assert not any(character >= "\U0010f800" for character in "".join(blocks))

@@ -1,12 +1,15 @@
-"""Downloads of one's own conversations, over HTTP."""
+"""Downloads of one's own conversations: one, several, all."""
 
+import asyncio
 import io
 import json
 import re
 import zipfile
 
 import pytest
+from django.test import Client
 
+from chat.models import Conversation, User
 from tests.support.server import Person, Server
 
 REPLY = "fake: markdown"
@@ -66,3 +69,27 @@ def test_the_archive_is_downloaded_from_the_settings(alice: Person, hers: str) -
     archive = zipfile.ZipFile(io.BytesIO(response.content))
     stored = json.loads(archive.read(f"conversations/{hers}.json"))
     assert stored == alice.get(f"/c/{hers}/export/?format=json").json()
+
+
+def made(user: User, *titles: str) -> list[Conversation]:
+    return [Conversation.objects.create(user=user, title=title, model="m") for title in titles]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_chosen_conversations_are_exported(client: Client) -> None:
+    alice, bob = (User.objects.create_user(name) for name in ("alice", "bob"))
+    rows, his = made(alice, "Red", "Blue", "Green"), made(bob, "his")
+    client.force_login(alice)
+    body = {"conversations": [str(row.pk) for row in [*rows[:2], *his]], "page": "list", "tag": ""}
+    response = client.post("/conversations/export/", body)
+    assert response["Content-Type"] == "application/zip"
+
+    async def whole() -> bytes:
+        return b"".join([piece async for piece in response.streaming_content])
+
+    names = zipfile.ZipFile(io.BytesIO(asyncio.run(whole()))).namelist()
+    assert {name for name in names if name.endswith(".json") and "/" in name} == {
+        f"conversations/{row.pk}.json" for row in rows[:2]
+    }
+    assert client.post("/conversations/export/", {"conversations": str(his[0].pk)}).status_code == 404
+    assert client.post("/conversations/export/", {}).status_code == 400

@@ -1,17 +1,24 @@
-"""Editing a question and asking for another reply: new branches, and nothing that was there is lost."""
+"""A conversation as a tree: branches, the version that is shown, and the keys of turns."""
 
 import re
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 
 import pytest
 
 from tests.support.people import CSRF
-from tests.support.server import Person
+from tests.support.server import Person, Server
 from tests.views.conversations import OTHER_MODEL
-from tests.views.trees import ask_to_end, shown, started
+from tests.views.trees import ask_to_end, cut_short, shown, started
 from tests.views.upstream_calls import messages
 
 pytestmark = pytest.mark.database
+CALLS = {
+    "edit": ("user_message", {"content": "else"}),
+    "regenerate": ("message", {}),
+    "continue": ("message", {}),
+}
 
 
 def test_edit_makes_a_sibling_with_its_own_reply(alice: Person, fake) -> None:
@@ -100,3 +107,165 @@ def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
     again = alice.client.post(f"/messages/{stream.meta['message']}/regenerate/", data=form)
     assert (again.status_code, again.headers["Location"]) == (303, f"/c/{first.conversation}/")
     assert shown(alice, first.conversation)[-1] != stream.meta["message"]
+
+
+@pytest.fixture
+def alice(server: Server) -> Person:
+    return server.person("alice")
+
+
+def select(alice: Person, message: str) -> dict[str, str]:
+    response = alice.post(f"/messages/{message}/select/", {})
+    assert response.status_code == 200
+    return response.json()
+
+
+def test_the_chosen_version_is_shown_until_another_is_chosen(alice: Person, fake) -> None:
+    first = ask_to_end(alice, "one")
+    again = started(alice, f"/messages/{first.meta['message']}/regenerate/")
+    question, old, new = first.meta["user_message"], first.meta["message"], again.meta["message"]
+    chosen = select(alice, old)
+    assert chosen == {"conversation": first.conversation, "message": old, "leaf": old}
+    for _ in range(2):
+        assert shown(alice, first.conversation) == [question, old]
+    select(alice, new)
+    assert shown(alice, first.conversation) == [question, new]
+    select(alice, old)
+    ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
+    assert messages(fake) == [("user", "one"), ("assistant", first.text), ("user", "two")]
+
+
+def test_each_branch_remembers_the_versions_chosen_within_it(alice: Person) -> None:
+    first = ask_to_end(alice, "one")
+    path = f"/c/{first.conversation}/messages/"
+    left = ask_to_end(alice, "left", path)
+    left_again = started(alice, f"/messages/{left.meta['message']}/regenerate/")
+    left_end = ask_to_end(alice, "the end of the left", path)
+    right = started(alice, f"/messages/{left.meta['user_message']}/edit/", content="right")
+    right_again = started(alice, f"/messages/{right.meta['message']}/regenerate/")
+    root = [first.meta["user_message"], first.meta["message"]]
+    whole_left = [
+        left.meta["user_message"],
+        left_again.meta["message"],
+        left_end.meta["user_message"],
+        left_end.meta["message"],
+    ]
+    select(alice, left.meta["user_message"])
+    assert shown(alice, first.conversation) == root + whole_left
+    select(alice, left.meta["message"])  # the older reply, behind which nothing was asked
+    assert shown(alice, first.conversation) == [*root, left.meta["user_message"], left.meta["message"]]
+    select(alice, right.meta["message"])
+    select(alice, left.meta["user_message"])
+    assert shown(alice, first.conversation) == [*root, left.meta["user_message"], left.meta["message"]]
+    select(alice, right.meta["user_message"])
+    assert shown(alice, first.conversation) == [*root, right.meta["user_message"], right.meta["message"]]
+    select(alice, right_again.meta["message"])
+    assert shown(alice, first.conversation)[-1] == right_again.meta["message"]
+
+
+def test_first_questions_are_versions_of_one_another(alice: Person) -> None:
+    first = ask_to_end(alice, "one")
+    edited = started(alice, f"/messages/{first.meta['user_message']}/edit/", content="uno")
+    select(alice, first.meta["user_message"])
+    assert shown(alice, first.conversation) == [first.meta["user_message"], first.meta["message"]]
+    select(alice, edited.meta["user_message"])
+    assert shown(alice, first.conversation) == [edited.meta["user_message"], edited.meta["message"]]
+
+
+def test_a_form_goes_back_to_the_message(alice: Person) -> None:
+    first = ask_to_end(alice, "one")
+    started(alice, f"/messages/{first.meta['message']}/regenerate/")
+    path = f"/messages/{first.meta['message']}/select/"
+    response = alice.client.post(path, data={"csrfmiddlewaretoken": CSRF})
+    assert response.status_code == 303
+    assert response.headers["Location"] == f"/c/{first.conversation}/#m-{first.meta['message']}"
+    assert shown(alice, first.conversation)[-1] == first.meta["message"]
+
+
+def test_choosing_moves_a_conversation_nowhere_in_the_list(alice: Person, server: Server) -> None:
+    first = ask_to_end(alice, "one")
+    updated = "SELECT updated FROM chat_conversation ORDER BY created DESC LIMIT 1"
+    before = server.database.value(updated)
+    select(alice, first.meta["message"])
+    assert server.database.value(updated) == before
+
+
+@pytest.fixture
+def hers(alice: Person) -> dict[str, str]:
+    """A reply of alice's that every call can be made on."""
+    return cut_short(alice, "truncated").meta
+
+
+def path(hers: dict[str, str], call: str) -> str:
+    return f"/messages/{hers[CALLS[call][0]]}/{call}/"
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_key_replays_its_run_also_when_that_has_finished(alice: Person, hers, fake, call: str) -> None:
+    sent, before = str(uuid.uuid4()), len(fake.calls)
+    first = started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
+    second = started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
+    assert (second.status, second.run, second.text) == (200, first.run, first.text)
+    assert len(fake.calls) == before + 1
+
+
+@pytest.mark.parametrize("call", ["edit", "regenerate"])
+def test_twenty_calls_with_one_key_are_one_run(alice: Person, server: Server, hers, fake, call: str) -> None:
+    sent, before = str(uuid.uuid4()), len(fake.calls)
+
+    def send(_: int) -> tuple[str, str]:
+        stream = started(server.person("alice"), path(hers, call), client_key=sent, **CALLS[call][1])
+        return stream.run, stream.text
+
+    with ThreadPoolExecutor(20) as pool:
+        assert len(set(pool.map(send, range(20)))) == 1
+    assert len(fake.calls) == before + 1
+
+
+@pytest.mark.parametrize(("call", "other"), list(permutations(CALLS, 2)))
+def test_a_key_of_another_kind_of_call_is_a_conflict(
+    alice: Person, hers, fake, call: str, other: str
+) -> None:
+    sent = str(uuid.uuid4())
+    started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
+    before = len(fake.calls)
+    response = alice.post(path(hers, other), {"client_key": sent, **CALLS[other][1]})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "conflict")
+    further = alice.post(f"/c/{hers['conversation']}/messages/", {"content": "else", "client_key": sent})
+    assert (further.status_code, further.json()["error"]["code"]) == (409, "conflict")
+    assert len(fake.calls) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "more"),
+    [
+        ("edit", {"content": "something else"}),
+        ("edit", {"content": "else", "model": OTHER_MODEL}),
+        ("edit", {"content": "else", "system": "Be short."}),
+        ("regenerate", {"model": OTHER_MODEL}),
+    ],
+)
+def test_a_key_with_other_content_is_a_conflict(alice: Person, hers, fake, call: str, more) -> None:
+    sent = str(uuid.uuid4())
+    started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
+    before = len(fake.calls)
+    response = alice.post(path(hers, call), {"client_key": sent, **more})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "conflict")
+    assert len(fake.calls) == before
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_key_on_another_message_is_a_conflict(alice: Person, hers, call: str) -> None:
+    sent, another = str(uuid.uuid4()), cut_short(alice, "truncated").meta
+    started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
+    response = alice.post(path(another, call), {"client_key": sent, **CALLS[call][1]})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "conflict")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_two_people_may_use_the_same_key(server: Server, hers, call: str) -> None:
+    sent, bob = str(uuid.uuid4()), server.person("bob")
+    his = cut_short(bob, "truncated").meta
+    one = started(server.person("alice"), path(hers, call), client_key=sent, **CALLS[call][1])
+    two = started(bob, path(his, call), client_key=sent, **CALLS[call][1])
+    assert one.run != two.run

@@ -15,8 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.models import ApiKey
-from chat.upstream.catalog import LlmModel
-from chat.upstream.provider import Provider
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.providers import ai_gateway
 from chat.wire import strict_json
 

@@ -4,9 +4,8 @@ import re
 
 from django.conf import settings
 
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.client import Account, Endpoint, Gateway
-from chat.upstream.provider import Provider
 from chat.upstream.providers import ai_search
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
 

@@ -22,10 +22,9 @@ from chat.models.model_request import OutcomeColumns
 from chat.search import index
 from chat.search.words import Document
 from chat.upstream import token_budget
-from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
+from chat.upstream.catalog import Catalog, LlmModel, Provider, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.parameters import Value
-from chat.upstream.provider import Provider
 from chat.wire.text import sanitize
 
 MAX_GENERATED_TITLE_CHARS = 60

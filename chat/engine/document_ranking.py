@@ -17,10 +17,9 @@ from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.files.passages.embeddings import PassageBatch, QuestionVector
 from chat.files.passages.pages import key_of
 from chat.models import Attachment
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
-from chat.upstream.provider import Provider
 from chat.upstream.providers.cloudflare_api import MAX_TEXTS
 
 NO_EMBEDDINGS = "none"  # the value of EMBEDDING_MODEL that turns them off

@@ -6,7 +6,7 @@ import logging
 from chat.db.background import BackgroundTasks
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
-from chat.upstream.gateway_log import GatewayLogRef
+from chat.upstream.providers.ai_gateway import GatewayLogRef
 
 MAX_PENDING = 100  # ratings; further ones are dropped, as the gateway does not answer
 SHUTDOWN_SECONDS = 2.0  # longest wait for the pending ratings at shutdown

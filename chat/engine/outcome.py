@@ -12,7 +12,7 @@ from chat.models import Run
 from chat.models.model_request import OutcomeColumns
 from chat.models.run import RunOutcomeColumns
 from chat.upstream.errors import ErrorKind, UpstreamError
-from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
+from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
 from chat.wire.frames import Usage
 
 FALLBACK_SENTENCES: dict[str, str] = {

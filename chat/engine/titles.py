@@ -112,7 +112,7 @@ async def _read(request: RoutedRequest) -> tuple[str, str]:
                 return "", "length"
         if not stream.complete:
             raise UpstreamError(ErrorKind.INTERRUPTED)
-    return text, stream.finish_reason
+    return text, stream.decoder.finish_reason
 
 
 def _parse_title(text: str, finish_reason: str) -> tuple[str, RunOutcome]:

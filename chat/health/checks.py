@@ -20,10 +20,9 @@ from chat.catalog import config
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.models import Worker
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, UpstreamError
-from chat.upstream.provider import Provider
 from chat.upstream.providers import ai_search
 from chat.upstream.providers.cloudflare_api import Cloudflare
 from chat.upstream.routing.rate_limiter import RateLimiter

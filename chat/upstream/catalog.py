@@ -5,11 +5,25 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .provider import Provider
+
+class Provider(StrEnum):
+    """A kind of provider.
+
+    `GATEWAY`: a third-party provider behind an AI Gateway of the account. `ENDPOINT`: the operator's own
+    server, which speaks OpenAI's API. `AI_SEARCH`: an instance of AI Search of the account, which answers
+    from the documents that it has indexed.
+    """
+
+    WORKERS_AI = "workers-ai"
+    GATEWAY = "gateway"
+    ENDPOINT = "endpoint"
+    AI_SEARCH = "ai-search"
+
 
 DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
 MAX_MODEL_ID_CHARS = 150

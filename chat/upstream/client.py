@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
-from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from chat.upstream.providers import ai_gateway
 from chat.upstream.providers.ai_gateway import Gateway
 from chat.upstream.providers.ai_search import SEARCH_SENTENCES, search_request
 from chat.upstream.providers.cloudflare_api import Cloudflare, checked_body
-from chat.upstream.providers.gateway_routes import route_request
 from chat.upstream.providers.llama_cpp import LocalModel
 from chat.upstream.providers.openai_compatible import (
     ENDPOINT_SENTENCES,
@@ -24,13 +22,12 @@ from chat.upstream.providers.openai_compatible import (
 )
 from chat.upstream.providers.workers_ai import Account, Request, build_local_request, build_request
 
-from . import pictures, token_budget
-from .catalog import LlmModel
+from . import pictures
+from .catalog import LlmModel, Provider
 from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
 from .errors import UpstreamError
 from .http_transport import CLIENT_HEADERS, TIMEOUT, Transport
-from .provider import Provider
 from .timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -40,7 +37,6 @@ __all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 
 TIMEOUTS = Timeouts()
 READ_INTERVAL_SECONDS = 0.04  # between two reads of a response
-UNLIMITED_TOKENS = 2**31  # for a reply whose length no parameter limits
 SENTENCES_OF_PROVIDERS = {Provider.ENDPOINT: ENDPOINT_SENTENCES, Provider.AI_SEARCH: SEARCH_SENTENCES}
 API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much as processing three tokens
 
@@ -105,15 +101,11 @@ class Client:
         return CompletionStream(
             self._transport,
             lambda stream: self._request(request, stream, span),
-            model=request.model,
+            request,
             streams=not (unstreamed or request.unstreamed),
-            max_tokens=request.max_tokens if request.model.takes_max_tokens else UNLIMITED_TOKENS,
             timeouts=self._timeouts,
             read_interval=self._read_interval * (API_READ_FACTOR if request.batch_reads else 1),
             started=started,
-            stop=request.stop_sequences,
-            prompt_tokens=partial(_prompt_tokens, request),
-            single_tool_call=request.single_tool_call,
             sentences=SENTENCES_OF_PROVIDERS.get(request.model.host, {}),
             span=span,
         )
@@ -149,8 +141,6 @@ class Client:
         assert self._account is not None
         if request.model.host is Provider.AI_SEARCH:
             return search_request(self._account, request, stream=stream)
-        if request.model.is_route:
-            return route_request(self._account, self._gateway, request, stream=stream)
         if request.model.host is Provider.GATEWAY:
             return gateway_request(self._account, self._gateway, request, stream=stream)
         return build_request(self._account, self._gateway, request, stream=stream)
@@ -167,10 +157,6 @@ class Client:
 
     async def aclose(self) -> None:
         await self._http.aclose()
-
-
-def _prompt_tokens(request: ChatRequest) -> int:
-    return sum(token_budget.estimate_tokens(message, request.model) for message in request.messages)
 
 
 def provider_name(model: LlmModel) -> str:

@@ -5,31 +5,30 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import httpx
 
+from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
 from chat.upstream.providers.workers_ai import Request
 from chat.wire import sse
 from chat.wire.delta import Delta
 from chat.wire.delta_decoder import DeltaDecoder
 from chat.wire.frames import FrameError
-from chat.wire.passages import Source
 from chat.wire.usage import Usage
 
-from .catalog import LlmModel
-from .error_responses import error_of_frame, permanent, read_error
-from .errors import ErrorKind, UpstreamError
-from .gateway_log import NO_GATEWAY, GatewayLogRef
+from . import token_budget
+from .catalog import Provider
+from .chat_request import ChatRequest
+from .errors import ErrorKind, UpstreamError, error_of_frame, permanent, read_error
 from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport, is_unreachable
-from .provider import Provider
 from .timeouts import Deadline, Timeouts
 
 if TYPE_CHECKING:
     from chat.telemetry.tracing.spans import ModelSpan
 
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
-NO_SENTENCES: Mapping[ErrorKind, str] = {}
+UNLIMITED_TOKENS = 2**31  # for a reply whose length no parameter limits
 CHARS_PER_TOKEN = 4  # of a reply whose tokens nobody counted
 
 logger = logging.getLogger(__name__)
@@ -48,83 +47,60 @@ class CompletionStream:
     closes the socket, which stops the model. The request is sent once: retries are the router's.
 
     `streams` False: the server is asked for a JSON response, which becomes one delta. `read_interval`:
-    seconds between two reads. `started`: see `Deadline`. `stop`: sequences before which the text ends, and
-    with it the request; then `prompt_tokens` estimates what nobody counts.
+    seconds between two reads. `started`: see `Deadline`. `sentences`: messages that replace those of errors.
+    `decoder` knows what has come so far: tool calls, passages, sources and the finish reason.
     """
 
     def __init__(
         self,
         http: Transport,
-        request: Callable[[bool], Awaitable[Request]],
+        build: Callable[[bool], Awaitable[Request]],
+        request: ChatRequest,
         *,
-        model: LlmModel,
-        streams: bool = True,
-        max_tokens: int,
+        streams: bool,
         timeouts: Timeouts,
         read_interval: float,
-        started: float | None = None,
-        stop: tuple[str, ...] = (),
-        prompt_tokens: Callable[[], int] = int,
-        single_tool_call: bool = False,
-        sentences: Mapping[ErrorKind, str] = NO_SENTENCES,
-        span: "ModelSpan | None" = None,
+        started: float | None,
+        sentences: Mapping[ErrorKind, str],
+        span: "ModelSpan | None",
     ) -> None:
-        self.model = model
+        self.model = request.model
         self.fallback_reason = ""  # the requested model's kind of error, if this is a fallback model
         self.request_id = ""
         self.gateway_log_ref = NO_GATEWAY
         self.streams = streams
+        self.decoder = DeltaDecoder(
+            inline_reasoning=request.model.inline_reasoning,
+            max_tokens=request.max_tokens if request.model.takes_max_tokens else UNLIMITED_TOKENS,
+            stop=request.stop_sequences,
+            single_tool_call=request.single_tool_call,
+        )
         self._http = http
-        self._request = request
+        self._build = build
+        self._sent = request
         self._read_interval = read_interval
         self._span = span
-        self._sentences = sentences  # messages that replace those of the errors
+        self._sentences = sentences
         self._deadline = Deadline(timeouts, started, streams=streams)
         self._received_first = self._has_progressed = False
         self._first: Delta | None = None
         self._response: httpx.Response | None = None
-        self._decoder = DeltaDecoder(
-            inline_reasoning=model.inline_reasoning,
-            max_tokens=max_tokens,
-            stop=stop,
-            single_tool_call=single_tool_call,
-        )
-        self._prompt_tokens = prompt_tokens
         self._chars = 0  # code points of the reply
         self._pause = self._ended = False  # pause before the next read; no next read
 
     @property
     def usage(self) -> Usage | None:
         """The usage; an estimate if a stop sequence ended the request before the server's own count."""
-        usage = self._decoder.usage
-        if usage is None and self._decoder.is_stopped:
-            return Usage(self._prompt_tokens(), -(-self._chars // CHARS_PER_TOKEN), is_estimated=True)
+        usage = self.decoder.usage
+        if usage is None and self.decoder.is_stopped:
+            prompt = sum(token_budget.estimate_tokens(each, self.model) for each in self._sent.messages)
+            return Usage(prompt, -(-self._chars // CHARS_PER_TOKEN), is_estimated=True)
         return usage
-
-    @property
-    def tool_calls(self) -> list[dict[str, Any]]:
-        """The tool calls received so far, in the shape of OpenAI's chat API."""
-        return self._decoder.tool_calls
-
-    @property
-    def chunks(self) -> list[dict[str, Any]]:
-        """The passages that AI Search gave to the model, as it sent them; they come before the text."""
-        return self._decoder.chunks
-
-    @property
-    def sources(self) -> list[Source]:
-        """The pages that the model names as its sources."""
-        return self._decoder.sources
 
     @property
     def complete(self) -> bool:
         """True if the model declared its reply finished, or a stop sequence was found."""
-        return self._decoder.is_complete
-
-    @property
-    def finish_reason(self) -> str:
-        """The finish reason; "" while unknown."""
-        return self._decoder.finish_reason
+        return self.decoder.is_complete
 
     async def __aenter__(self) -> Self:
         await self._deadline.__aenter__()
@@ -155,7 +131,7 @@ class CompletionStream:
         elif isinstance(error, Exception) and not self.complete:
             reason = type(error).__name__
         self._span.end(
-            self.finish_reason,
+            self.decoder.finish_reason,
             usage.prompt_tokens if usage else None,
             usage.completion_tokens if usage else None,
             reason,
@@ -217,7 +193,7 @@ class CompletionStream:
             raise failure from None
 
     async def _open(self) -> httpx.Response:
-        request = await self._request(self.streams)
+        request = await self._build(self.streams)
         if self._http.closed:
             raise permanent(UpstreamError(ErrorKind.UNAVAILABLE, detail="the client is closed"))
         # A lone surrogate, which UTF-8 cannot encode, becomes its JSON escape.
@@ -251,13 +227,13 @@ class CompletionStream:
             if self._pause:
                 await asyncio.sleep(self._read_interval)
             self._deadline.begin_read(
-                after_progress=self._has_progressed, is_last=self._decoder.awaits_last_frames
+                after_progress=self._has_progressed, is_last=self.decoder.awaits_last_frames
             )
             chunk = await anext(self._chunks, None)
             self._deadline.end_read()
             self._has_progressed = False
-            delta = self._decoder.decode(chunk)
-            self._ended = chunk is None or self._decoder.has_ended
+            delta = self.decoder.decode(chunk)
+            self._ended = chunk is None or self.decoder.has_ended
             self._pause = (
                 chunk is not None and len(chunk) < READ_BYTES and (self._received_first or delta is not None)
             )
@@ -268,7 +244,7 @@ class CompletionStream:
 
     def _check_end(self) -> None:
         """Raise the error of a reply that ended in one, or before it began."""
-        decoder = self._decoder
+        decoder = self.decoder
         if decoder.failure is not None:
             raise decoder.failure
         if decoder.ignored or decoder.odd_reason:
@@ -289,7 +265,7 @@ class CompletionStream:
             return
         response, self._response = self._response, None
         try:
-            if self._decoder.is_done and not response.is_closed:
+            if self.decoder.is_done and not response.is_closed:
                 with suppress(*CONNECTION_ERRORS):
                     async with asyncio.timeout(LAST_BYTES_SECONDS):
                         async for _ in self._chunks:

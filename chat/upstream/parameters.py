@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any
 
 from . import token_budget
-from .catalog import LlmModel
-from .provider import Provider
+from .catalog import LlmModel, Provider
 
 Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"

@@ -16,8 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from chat import formats
 from chat.exceptions import BadRequest
 from chat.models import Conversation, Preferences, User
-from chat.upstream.catalog import Catalog, LlmModel
-from chat.upstream.provider import Provider
+from chat.upstream.catalog import Catalog, LlmModel, Provider
 
 from .requests import access, request_fields
 from .settings import preference_cookies

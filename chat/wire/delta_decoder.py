@@ -7,9 +7,9 @@ from . import sse
 from .delta import Delta, merge
 from .finish_reasons import ERROR, LENGTH, STOP, finish_reason
 from .frames import FrameError, FrameReader
-from .json_body import JsonDecoder
 from .passages import Source
-from .stop_sequences import StopSequences
+from .sse import JsonDecoder
+from .text import StopSequences
 from .usage import Usage
 
 BOM = b"\xef\xbb\xbf"

@@ -12,8 +12,7 @@ from chat.api.refusals import InvalidField
 from chat.api.request_body import parse_params
 from chat.upstream import history
 from chat.upstream import pictures as upstream_pictures
-from chat.upstream.catalog import LlmModel
-from chat.upstream.provider import Provider
+from chat.upstream.catalog import LlmModel, Provider
 from tests.files import pictures
 
 HOSTED = LlmModel("@cf/a/b", "B", 8_000, vision=True, reasoning=True)

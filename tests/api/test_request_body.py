@@ -14,9 +14,8 @@ from chat.api.refusals import InvalidField
 from chat.api.request_body import CompletionParams, parse_params
 from chat.exceptions import PayloadTooLarge
 from chat.upstream import history
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.pictures import PromptPicture
-from chat.upstream.provider import Provider
 from tests.files import pictures
 
 HOSTED = LlmModel("@cf/a/b", "B", 8_000, vision=True)

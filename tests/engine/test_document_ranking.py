@@ -14,9 +14,8 @@ from chat.files import deletion
 from chat.files.passages import best_passages, embeddings
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Attachment, AttachmentFile, PassageVectors, User
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.client import Account, Client
-from chat.upstream.provider import Provider
 from chat.upstream.providers.cloudflare_api import MAX_TEXTS, Cloudflare
 from tests.fake_cloudflare.embeddings import BROKEN, BUSY
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running

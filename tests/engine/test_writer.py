@@ -27,7 +27,7 @@ from chat.ownership.protocol import Batch, Texts
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.gateway_log import GatewayLogRef
+from chat.upstream.providers.ai_gateway import GatewayLogRef
 from chat.wire.text import OverlapFilter
 from chat.wire.usage import UsageAccumulator
 from tests.support.message_trees import Tree, conversation, run

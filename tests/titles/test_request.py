@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from chat.conversations.titles import may_read, title_model
-from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
-from chat.upstream.provider import Provider
+from chat.upstream.catalog import Catalog, LlmModel, Provider, RetiredModel
 
 CLOUDFLARE = LlmModel("@cf/a/small", "Small", window=8_000)
 LARGE = LlmModel("@cf/a/large", "Large", window=8_000)

@@ -77,7 +77,7 @@ async def test_a_reply_is_read_to_its_end(fake: Fake, scenario: str, text: str, 
         reply = await ask(made, f"fake: {scenario}")
     assert (reply.text.rstrip(), reply.error) == (text, None)
     assert reply.stream.complete
-    assert reply.stream.finish_reason == reason
+    assert reply.stream.decoder.finish_reason == reason
     assert reply.stream.request_id.endswith("-FRA")
 
 

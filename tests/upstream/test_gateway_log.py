@@ -7,8 +7,8 @@ import pytest
 
 from chat.upstream.client import Account, Client, Gateway
 from chat.upstream.errors import ErrorKind, UpstreamError
-from chat.upstream.gateway_log import NO_GATEWAY as NOWHERE
-from chat.upstream.gateway_log import GatewayLogRef
+from chat.upstream.providers.ai_gateway import NO_GATEWAY as NOWHERE
+from chat.upstream.providers.ai_gateway import GatewayLogRef
 from tests.fake_cloudflare.server import NO_GATEWAY, Fake
 from tests.upstream.asking import ask, client, runs
 

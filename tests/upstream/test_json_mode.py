@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from chat.upstream import json_mode
-from chat.upstream.catalog import LlmModel
+from chat.upstream import chat_request
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Timeouts
 from chat.upstream.errors import ErrorKind
-from chat.upstream.provider import Provider
 from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.waiting import becomes
@@ -52,7 +51,7 @@ async def test_reasoning_and_usage_come_with_it(fake: Fake) -> None:
         reply = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
     assert (reply.reasoning, reply.text) == ("thought1 thought2 ", "word1")
     assert reply.stream.usage
-    assert reply.stream.finish_reason == "stop"
+    assert reply.stream.decoder.finish_reason == "stop"
 
 
 async def test_text_is_no_format_that_is_asked_for(fake: Fake) -> None:
@@ -75,7 +74,7 @@ def test_others_stream_it_and_get_the_envelope(host: Provider, schema: dict[str,
 
 def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
     schema = {"type": "object", "schema": {"odd": True}}
-    assert json_mode.to_provider_shape(LLAMA, wanted(schema))["response_format"]["json_schema"] == schema
+    assert chat_request._to_provider_shape(LLAMA, wanted(schema))["response_format"]["json_schema"] == schema
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from chat.upstream import error_responses, timeouts
+from chat.upstream import errors, timeouts
 from chat.upstream.client import Client, Timeouts
 from chat.upstream.errors import ErrorKind
-from chat.upstream.gateway_log import NO_GATEWAY
+from chat.upstream.providers.ai_gateway import NO_GATEWAY
 from tests.support.waiting import PATIENCE
 from tests.upstream.asking import Reply, ask
 from tests.upstream.raw_server import STREAM, Server
@@ -78,7 +78,7 @@ async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
 
 
 async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_responses, "ERROR_READ_SECONDS", 0.1)
+    monkeypatch.setattr(errors, "ERROR_READ_SECONDS", 0.1)
     began = time.monotonic()
     reply, calls = await served_reply(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
     assert (reply.kind, calls) == (ErrorKind.NOT_PERMITTED, 1)
@@ -107,7 +107,7 @@ async def test_nobodys_word_is_taken_for_a_gateways() -> None:
 
 
 async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_responses, "ERROR_READ_SECONDS", PATIENCE)
+    monkeypatch.setattr(errors, "ERROR_READ_SECONDS", PATIENCE)
     began = time.monotonic()
     reply, _ = await served_reply(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
     assert reply.kind is ErrorKind.NOT_PERMITTED

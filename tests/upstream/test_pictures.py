@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chat.upstream import token_budget
-from chat.upstream.catalog import Catalog, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client, Endpoint
 from chat.upstream.errors import ErrorKind, UpstreamError
@@ -23,7 +23,6 @@ from chat.upstream.pictures import (
     message_of,
     with_data,
 )
-from chat.upstream.provider import Provider
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 from chat.wire import sse

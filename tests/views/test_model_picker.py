@@ -10,8 +10,7 @@ from django.utils.translation import override
 
 from chat.models import User
 from chat.upstream import catalog
-from chat.upstream.catalog import LlmModel
-from chat.upstream.provider import Provider
+from chat.upstream.catalog import LlmModel, Provider
 from chat.views import model_picker
 from chat.views.model_picker import PURPOSES, purpose
 from tests.support.db_threads import close_connections

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.wire.stop_sequences import StopSequences
+from chat.wire.text import StopSequences
 
 
 def read(pieces: list[str], *stops: str) -> tuple[str, bool]:

@@ -22,7 +22,7 @@ from chat.rendering.links import is_web_address
 from chat.search import index
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
+from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
 from chat.wire.passages import passages
 from chat.wire.text import OverlapFilter
 
@@ -94,8 +94,8 @@ class ActiveRun:
         the pages that the model names; no more than a message can have.
         """
         parts = [_part_citation(part) for part in request.sent_parts if part.text]
-        found = [_citation(passage.key, passage.text) for passage in passages(stream.chunks)]
-        named = [_citation(source.url, source.text, source.title) for source in stream.sources]
+        found = [_citation(passage.key, passage.text) for passage in passages(stream.decoder.chunks)]
+        named = [_citation(source.url, source.text, source.title) for source in stream.decoder.sources]
         citations = tuple([*parts, *found, *named][:MAX_CITATIONS])
         if len(citations) > len(self.citations):  # those that are stored are not stored again
             self.citations, self.citations_stored = citations, False

@@ -24,7 +24,7 @@ from chat.models.model_request import OutcomeColumns
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
-from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
+from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
 from chat.upstream.routing.router import Router
 from chat.wire.delta import Delta
 from chat.wire.usage import Usage
@@ -115,12 +115,12 @@ class ActiveCall:
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
-        return self._stream.tool_calls if self._stream else []
+        return self._stream.decoder.tool_calls if self._stream else []
 
     @property
     def chunks(self) -> list[dict[str, Any]]:
         """The passages that AI Search gave to the model, as it sent them."""
-        return self._stream.chunks if self._stream else []
+        return self._stream.decoder.chunks if self._stream else []
 
     @property
     def request_id(self) -> str:
@@ -133,7 +133,7 @@ class ActiveCall:
     @property
     def finish_reason(self) -> str:
         """The finish reason, as OpenAI names it, of a reply that has ended."""
-        reason = self._stream.finish_reason if self._stream else ""
+        reason = self._stream.decoder.finish_reason if self._stream else ""
         if self.truncated:
             return "length"
         if reason in ("length", "content_filter"):

@@ -17,8 +17,8 @@ from chat.ownership.journal import Journal
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError
+from chat.upstream.routing.rate_limiter import WaitQueue
 from chat.upstream.routing.router import Router
-from chat.upstream.routing.wait_queue import WaitQueue
 from chat.wire.text import OverlapFilter
 
 from .active_run import ActiveRun, WriteResult
@@ -189,9 +189,9 @@ def _outcome_at_end(state: RunState, stream: CompletionStream) -> RunOutcome:
     facts: dict[str, Any] = {"request_id": stream.request_id, "usage": stream.usage}
     if not stream.complete:
         return RunOutcome(Run.Status.INTERRUPTED, **facts)
-    if stream.finish_reason == "length":
+    if stream.decoder.finish_reason == "length":
         return _truncated(state, **facts)
-    return RunOutcome.at_end(state.info.earlier + state.text, stream.finish_reason, **facts)
+    return RunOutcome.at_end(state.info.earlier + state.text, stream.decoder.finish_reason, **facts)
 
 
 def _truncated(state: RunState, **more: Any) -> RunOutcome:

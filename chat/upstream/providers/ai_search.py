@@ -6,10 +6,9 @@ https://developers.cloudflare.com/ai-search/api/search/rest-api/
 from typing import Any
 
 from chat.upstream import history
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, gettext_noop
-from chat.upstream.provider import Provider
 
 from .workers_ai import Account, Request
 

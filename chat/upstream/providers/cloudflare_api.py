@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
-from chat.upstream.gateway_log import GatewayLogRef
 from chat.upstream.http_transport import CONNECTION_ERRORS
+from chat.upstream.providers.ai_gateway import GatewayLogRef
 
 from .ai_search import instance_path
 from .workers_ai import Account

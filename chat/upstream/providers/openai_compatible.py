@@ -55,11 +55,22 @@ class Endpoint:
 def gateway_request(
     account: Account, through: Gateway | None, request: ChatRequest, *, stream: bool = True
 ) -> Request:
-    """Build `POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body."""
+    """Build `POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body.
+
+    Dynamic routes and the Auto Router, which choose the provider and the model, exist only on the gateway's
+    own host. There `Authorization` would be passed on to the chosen provider.
+    https://developers.cloudflare.com/ai-gateway/features/dynamic-routing/usage/
+    https://developers.cloudflare.com/ai-gateway/features/auto-router/
+    """
     body = body_of(request, "max_completion_tokens", stream=stream)
-    headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
-    headers |= ai_gateway.headers(through or DEFAULT_GATEWAY, request, body)
-    return Request(f"{account.base_url}/accounts/{account.account_id}/ai/v1/chat/completions", headers, body)
+    sent = ai_gateway.headers(through or DEFAULT_GATEWAY, request, body)
+    if request.model.is_route:
+        own = "cf-aig-authorization"
+        url = f"{account.gateway_base_url}/{account.account_id}/{sent[ai_gateway.GATEWAY_ID]}/compat"
+    else:
+        own, url = "Authorization", f"{account.base_url}/accounts/{account.account_id}/ai/v1"
+    headers = {own: f"Bearer {account.token}", "Accept": "text/event-stream", **sent}
+    return Request(f"{url}/chat/completions", headers, body)
 
 
 def endpoint_request(endpoint: Endpoint, request: ChatRequest, *, stream: bool = True) -> Request:

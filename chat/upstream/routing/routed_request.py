@@ -16,7 +16,7 @@ from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff
 
 from .circuit_breaker import BREAKER_FAILURES
-from .wait_queue import PositionCallback
+from .rate_limiter import PositionCallback
 
 if TYPE_CHECKING:
     from .router import Router

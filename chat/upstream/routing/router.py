@@ -13,9 +13,8 @@ from chat.upstream.errors import UpstreamError
 from chat.upstream.timeouts import RetryPolicy
 
 from .circuit_breaker import CircuitBreaker, QuotaBreaker
-from .rate_limiter import RateLimiter
+from .rate_limiter import PositionCallback, RateLimiter, ignore_position
 from .routed_request import RoutedRequest
-from .wait_queue import PositionCallback, ignore_position
 
 RETRY_POLICY = RetryPolicy()
 

@@ -29,7 +29,7 @@ from chat.exceptions import Conflict, ConversationBusy, NotAuthenticated, Reques
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Feedback, Message, User
 from chat.sharing import links
-from chat.upstream.gateway_log import GatewayLogRef
+from chat.upstream.providers.ai_gateway import GatewayLogRef
 
 from .. import pages
 from ..accounts import login

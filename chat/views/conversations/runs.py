@@ -23,10 +23,9 @@ from chat.exceptions import BadRequest
 from chat.formats import grouped_number
 from chat.models import Citation, Run, User
 from chat.models.citation import by_source
-from chat.upstream.catalog import Catalog, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.errors import ErrorKind
 from chat.upstream.parameters import Value, supported_parameters
-from chat.upstream.provider import Provider
 from chat.wire.position import Position
 
 from ..requests import access

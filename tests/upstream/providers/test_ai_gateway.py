@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.client import Gateway
 from chat.upstream.errors import ErrorKind
-from chat.upstream.provider import Provider
 from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
 

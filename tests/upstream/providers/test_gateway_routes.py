@@ -2,10 +2,9 @@
 
 import pytest
 
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.client import Gateway
 from chat.upstream.errors import ErrorKind
-from chat.upstream.provider import Provider
 from tests.fake_cloudflare.server import NO_ROUTE, TOKEN, Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.upstream.asking import ask, client, runs

@@ -72,7 +72,7 @@ async def test_it_answers_through_the_client(model: LocalModel, capfd: pytest.Ca
     assert reply.error is None
     assert len(reply.text) > 10
     assert reply.stream.complete
-    assert reply.stream.finish_reason in {"stop", "length"}
+    assert reply.stream.decoder.finish_reason in {"stop", "length"}
     assert reply.stream.usage is not None
     assert reply.stream.usage.completion_tokens > 1
     assert capfd.readouterr() == ("", "")
@@ -83,7 +83,7 @@ async def test_it_writes_at_most_what_it_may(model: LocalModel) -> None:
     made = Client(None, model)
     reply = await ask(made, "Tell me a long story.", model.model, max_tokens=10)
     await made.aclose()
-    assert reply.stream.finish_reason == "length"
+    assert reply.stream.decoder.finish_reason == "length"
 
 
 @pytest.mark.local

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalog import LlmModel
+from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Account, Client, Endpoint, Gateway
 from chat.upstream.errors import ErrorKind
-from chat.upstream.provider import Provider
 from chat.upstream.providers.openai_compatible import endpoint_request
 from tests.fake_cloudflare.server import ENDPOINT_KEY, TOKEN, Fake
 from tests.upstream.asking import MODEL, Reply, ask, runs

@@ -9,9 +9,8 @@ import pytest
 from chat.upstream.catalog import LlmModel
 from chat.upstream.routing import rate_limiter as limits
 from chat.upstream.routing import redis_rate_limiter
-from chat.upstream.routing.rate_limiter import RateLimiter
+from chat.upstream.routing.rate_limiter import RateLimiter, ignore_position
 from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
-from chat.upstream.routing.wait_queue import ignore_position
 from tests.support.server import free_port
 from tests.support.waiting import PATIENCE, becomes
 from tests.upstream.routing.clock import Clock

@@ -10,11 +10,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from chat.upstream.catalog import Catalog, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
-from chat.upstream.provider import Provider
 from chat.upstream.routing import rate_limiter as limits
 from chat.upstream.routing.circuit_breaker import (
     FAILURE_THRESHOLD,
@@ -22,10 +21,9 @@ from chat.upstream.routing.circuit_breaker import (
     CircuitBreaker,
     QuotaBreaker,
 )
-from chat.upstream.routing.rate_limiter import RateLimiter
+from chat.upstream.routing.rate_limiter import PositionCallback, RateLimiter, ignore_position
 from chat.upstream.routing.routed_request import RoutedRequest
 from chat.upstream.routing.router import Router
-from chat.upstream.routing.wait_queue import PositionCallback, ignore_position
 from chat.upstream.timeouts import RetryPolicy
 from tests.fake_cloudflare.run import Run
 from tests.fake_cloudflare.scenarios import status, words

@@ -3,8 +3,8 @@
 from django.urls import path, register_converter
 from django.urls.converters import PathConverter
 
+from .api import account, openai, openapi, workers_ai
 from .api import conversations as conversations_api
-from .api import model_search, openai, openapi, tokens, workers_ai
 from .views import health, model_picker, pages, sharing
 from .views.accounts import accounts
 from .views.conversations import (
@@ -128,11 +128,11 @@ urlpatterns = [
     path(f"{WORKERS_AI_PREFIX}run", workers_ai.run_named, name="ai_run_named"),
     path(f"{WORKERS_AI_PREFIX}run/<name:model>", workers_ai.run, name="ai_run"),
     path(f"{WORKERS_AI_PREFIX}v1/chat/completions", openai.chat_completions, name="ai_chat_completions"),
-    path(f"{WORKERS_AI_PREFIX}models/search", model_search.search, name="ai_models"),
-    path(f"{WORKERS_AI_PREFIX}models/schema", model_search.schema, name="ai_schema"),
-    path(f"{WORKERS_AI_PREFIX}finetunes", model_search.finetunes, name="ai_finetunes"),
-    path("client/v4/user/tokens/verify", tokens.verify, name="verify_token"),
-    path("client/v4/accounts/<str:account>/tokens/verify", tokens.verify, name="verify_account_token"),
+    path(f"{WORKERS_AI_PREFIX}models/search", account.search, name="ai_models"),
+    path(f"{WORKERS_AI_PREFIX}models/schema", account.schema, name="ai_schema"),
+    path(f"{WORKERS_AI_PREFIX}finetunes", account.finetunes, name="ai_finetunes"),
+    path("client/v4/user/tokens/verify", account.verify, name="verify_token"),
+    path("client/v4/accounts/<str:account>/tokens/verify", account.verify, name="verify_account_token"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

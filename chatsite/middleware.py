@@ -20,7 +20,7 @@ from django.utils.functional import SimpleLazyObject
 from chat.accounts.backends import client_address
 from chat.accounts.proxies import forwarded_proto
 from chat.accounts.timezones import timezone_of
-from chat.api.dialects import envelope_at
+from chat.api.responses import envelope_at
 from chat.db.fair_executor import RENDER_POOL
 from chat.db.requester import identify
 from chat.telemetry import request_id, tracing

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing, suppress
-from typing import Protocol
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -16,7 +16,7 @@ from chat.wire import sse
 from chat.wire.delta import Delta
 
 from .errors import ApiError, error_at, error_of
-from .response_headers import call_headers
+from .responses import ErrorEnvelope, call_headers
 
 HEADERS_SECONDS = 10.0  # the response's head waits so long for the first frame, so that an error has a status
 PING_SECONDS = 15.0  # without a frame
@@ -25,29 +25,41 @@ MAX_WAITING_BYTES = 65_536  # that the client has not read, before no more are r
 logger = logging.getLogger(__name__)
 
 
-class StreamFormat(Protocol):
+class StreamFormat:
     """A dialect's frames of one response, as bytes. Constant parts are encoded once, not for each token."""
+
+    envelope: ErrorEnvelope
+
+    def __init__(self, active_call: ActiveCall) -> None:
+        self.active_call = active_call
 
     def first(self, delta: Delta) -> bytes:
         """Return the frames before the first delta, which is empty if there is none."""
+        raise NotImplementedError
 
     def delta(self, delta: Delta) -> bytes:
         """Return the frames of a delta."""
+        raise NotImplementedError
 
     def last(self) -> bytes:
         """Return the end of a complete reply: finish reason and usage, without `[DONE]`."""
+        raise NotImplementedError
 
     def error(self, problem: ApiError) -> bytes:
         """Return the frame of an error, which ends the stream."""
+        return frame(self.envelope(problem)[1])
+
+
+def frame(payload: dict[str, Any]) -> bytes:
+    return sse.encode(sse.dumps(payload))
 
 
 class CallFrames(FrameSource):
     """The frames of a call. A task reads the call and encodes its deltas."""
 
-    def __init__(self, active_call: ActiveCall, encoder: StreamFormat) -> None:
+    def __init__(self, encoder: StreamFormat) -> None:
         self.ended = False
         self.is_sent = False
-        self._active_call = active_call
         self._encoder = encoder
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
@@ -59,7 +71,7 @@ class CallFrames(FrameSource):
         self._put_at = self._loop.time()
         self._pings = self._loop.call_later(PING_SECONDS, self._ping)
         # In the context of the request, which has its language and its trace.
-        self._task = self._loop.create_task(self._read(), name=f"call {active_call.call.pk}")
+        self._task = self._loop.create_task(self._read(), name=f"call {encoder.active_call.call.pk}")
 
     async def opened(self) -> None:
         """Wait for the first frame, for HEADERS_SECONDS at most. Raises UpstreamError and CallAborted."""
@@ -94,7 +106,7 @@ class CallFrames(FrameSource):
     async def _read(self) -> None:
         encoder, has_begun = self._encoder, False
         try:
-            async with aclosing(self._active_call.deltas()) as deltas:
+            async with aclosing(encoder.active_call.deltas()) as deltas:
                 async for delta in deltas:
                     first = b"" if has_begun else encoder.first(delta)
                     self._put(first + encoder.delta(delta))
@@ -144,15 +156,15 @@ class CallStream(SourceResponse):
             self._call_frames.leave()
 
 
-async def stream_reply(active_call: ActiveCall, encoder: StreamFormat) -> CallStream:
+async def stream_reply(encoder: StreamFormat) -> CallStream:
     """Return an event stream once the first frame is there, or after HEADERS_SECONDS.
 
     Raises UpstreamError and CallAborted: an error before the first frame still gets its own status.
     """
-    frames = CallFrames(active_call, encoder)
+    frames = CallFrames(encoder)
     try:
         await frames.opened()
     except BaseException:
         frames.leave()
         raise
-    return CallStream(active_call, frames)
+    return CallStream(encoder.active_call, frames)

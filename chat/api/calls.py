@@ -28,11 +28,10 @@ from .document_parts import SentDocument, check_documents, documents_of, recorde
 from .errors import PermissionDenied, TooManyRequests
 from .gateway_options import gateway_options
 from .messages import check_tool_call_ids
-from .model_capabilities import check_capabilities, needs_tool_call_ids
-from .model_names import plain_name, resolve_model, with_adapter
+from .models import plain_name, resolve_model, with_adapter
 from .picture_parts import check_pictures
 from .refusals import Object
-from .request_body import CompletionParams, parse_body, parse_params
+from .request_body import CompletionParams, check_capabilities, needs_tool_call_ids, parse_body, parse_params
 
 MIN_DEFAULT_TOKENS = 1_024  # of a reply for which no limit was asked
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)

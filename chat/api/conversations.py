@@ -21,20 +21,19 @@ from chat.transfer.json_export import json_pieces
 from chat.transfer.records import written
 
 from .auth import authenticate
-from .errors import PermissionDenied
-from .openai import error_envelope
+from .errors import PermissionDenied, openai_error
 from .responses import api_view, json_response
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100  # conversations per page, as OpenAI's lists have them
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(openai_error, "GET", "HEAD")
 async def listing(request: HttpRequest) -> HttpResponseBase:
     """List the conversations, the latest first: `limit` of them, those after the one with the id `after`."""
     return json_response(await run_in_db(_page, request))
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(openai_error, "GET", "HEAD")
 async def one(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Return one conversation in the JSON format of an export."""
     key, found = await run_in_db(_conversation, request, conversation)
@@ -42,7 +41,7 @@ async def one(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase
     return Download(request, key.user_id, pieces, f"{conversation}.json", "application/json")
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(openai_error, "GET", "HEAD")
 async def everything(request: HttpRequest) -> HttpResponseBase:
     """Return all conversations as a zip archive."""
     key = await run_in_db(_authorise, request)

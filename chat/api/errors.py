@@ -11,6 +11,46 @@ from chat.exceptions import RequestError
 from chat.upstream.error_kinds import KIND_OF_CODE
 from chat.upstream.errors import ErrorKind, UpstreamError
 
+# Cloudflare's code for each code of a RequestError.
+CLOUDFLARE_CODES = {
+    "invalid_api_key": 10000,
+    "insufficient_permissions": 10000,
+    "model_not_found": 5007,
+    "too_long": 3006,
+    "draining": 3040,
+    "model_busy": 3040,
+    "method_not_allowed": 7001,
+    "unknown_url": 7003,
+    "rate_limit_exceeded": 971,
+    "server_error": 7009,
+    "unavailable": 7009,
+}
+ERROR_TYPE_OF_STATUS = {403: "permission_error", 408: "server_error", 429: "rate_limit_error"}
+ERROR_TYPE_OF_CODE = {"insufficient_quota": "insufficient_quota"}
+STATUS_OF_NUMBER = {2016: 424, 5007: 400, 5021: 413}  # where Cloudflare's status differs from OpenAI's
+MALFORMED_CODE = 5006
+CAPACITY_CODE = 3040
+# (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: API
+# clients are told no more than that the upstream is broken.
+UPSTREAM_ERRORS = {
+    ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
+    ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
+    ErrorKind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
+    ErrorKind.TOO_LONG: (400, "context_length_exceeded", 5021),
+    ErrorKind.QUOTA: (429, "insufficient_quota", 3036),
+    ErrorKind.THROTTLED: (429, "rate_limit_exceeded", 3021),
+    ErrorKind.BUSY: (429, "model_busy", 3040),
+    ErrorKind.TIMEOUT: (408, "timeout", 3046),
+    ErrorKind.BLOCKED: (400, "content_filter", 2016),
+    ErrorKind.CREDITS: (402, "insufficient_credits", 2021),
+    ErrorKind.INVALID: (400, "invalid_request", 5006),
+    ErrorKind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
+    ErrorKind.INTERRUPTED: (502, "interrupted", 7009),
+}
+# Kinds whose message includes the model server's own words, because they help the client's developer. The
+# others are about the site's account.
+KINDS_WITH_DETAIL = {*ErrorKind} - {ErrorKind.AUTH, ErrorKind.QUOTA, ErrorKind.CREDITS, ErrorKind.INTERRUPTED}
+
 
 class InvalidApiKey(RequestError):
     status, code = 401, "invalid_api_key"
@@ -55,20 +95,6 @@ class ApiError:
     own_status: int | None = None
 
 
-# Cloudflare's code for each code of a RequestError.
-CLOUDFLARE_CODES = {
-    "invalid_api_key": 10000,
-    "insufficient_permissions": 10000,
-    "model_not_found": 5007,
-    "too_long": 3006,
-    "draining": 3040,
-    "model_busy": 3040,
-    "method_not_allowed": 7001,
-    "unknown_url": 7003,
-    "rate_limit_exceeded": 971,
-    "server_error": 7009,
-    "unavailable": 7009,
-}
 # OpenAI's code by HTTP status, for errors outside the views of the API.
 OPENAI_CODES = {
     401: "invalid_api_key",
@@ -79,28 +105,6 @@ OPENAI_CODES = {
     500: "server_error",
     503: "unavailable",
 }
-MALFORMED_CODE = 5006
-CAPACITY_CODE = 3040
-# (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: API
-# clients are told no more than that the upstream is broken.
-UPSTREAM_ERRORS = {
-    ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
-    ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
-    ErrorKind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
-    ErrorKind.TOO_LONG: (400, "context_length_exceeded", 5021),
-    ErrorKind.QUOTA: (429, "insufficient_quota", 3036),
-    ErrorKind.THROTTLED: (429, "rate_limit_exceeded", 3021),
-    ErrorKind.BUSY: (429, "model_busy", 3040),
-    ErrorKind.TIMEOUT: (408, "timeout", 3046),
-    ErrorKind.BLOCKED: (400, "content_filter", 2016),
-    ErrorKind.CREDITS: (402, "insufficient_credits", 2021),
-    ErrorKind.INVALID: (400, "invalid_request", 5006),
-    ErrorKind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
-    ErrorKind.INTERRUPTED: (502, "interrupted", 7009),
-}
-# Kinds whose message includes the model server's own words, because they help the client's developer. The
-# others are about the site's account.
-KINDS_WITH_DETAIL = {*ErrorKind} - {ErrorKind.AUTH, ErrorKind.QUOTA, ErrorKind.CREDITS, ErrorKind.INTERRUPTED}
 
 
 def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
@@ -138,6 +142,25 @@ def error_at(status: int, message: str, retry_after: float | None) -> ApiError:
     """Return the error for a failure at a URL of the API outside its views. `retry_after` in seconds."""
     code = OPENAI_CODES.get(status, "malformed")
     return ApiError(status, code, CLOUDFLARE_CODES.get(code, MALFORMED_CODE), message, retry_after)
+
+
+def openai_error(problem: ApiError) -> tuple[int, dict[str, Any]]:
+    """Return (HTTP status, body) of an error in OpenAI's API."""
+    usual = "server_error" if problem.status >= 500 else "invalid_request_error"
+    error = {
+        "message": problem.message,
+        "type": ERROR_TYPE_OF_CODE.get(problem.code) or ERROR_TYPE_OF_STATUS.get(problem.status, usual),
+        "param": problem.param,
+        "code": problem.code,
+    }
+    return problem.status, {"error": error}
+
+
+def workers_ai_error(problem: ApiError) -> tuple[int, dict[str, Any]]:
+    """Return (HTTP status, body) of an error in Workers AI's API."""
+    error = {"code": problem.number, "message": problem.message}
+    body = {"result": None, "success": False, "errors": [error], "messages": []}
+    return problem.own_status or STATUS_OF_NUMBER.get(problem.number, problem.status), body
 
 
 def error_headers(problem: ApiError) -> dict[str, str]:

@@ -19,50 +19,35 @@ from chat.wire import sse
 from chat.wire.delta import FRAME_FIELDS, Delta
 from chat.wire.usage import Usage
 
-from .call_stream import stream_reply
+from .call_stream import StreamFormat, frame, stream_reply
 from .calls import start_call
-from .errors import ApiError
-from .model_list import get_model, list_models
+from .errors import openai_error
+from .models import get_model, list_models
 from .refusals import Object
-from .response_headers import call_headers
-from .responses import api_view, json_response, read_reply
+from .responses import api_view, call_headers, json_response, read_reply
 
-ERROR_TYPE_OF_STATUS = {403: "permission_error", 408: "server_error", 429: "rate_limit_error"}
-ERROR_TYPE_OF_CODE = {"insufficient_quota": "insufficient_quota"}
 NO_FIELDS: Mapping[str, object] = {}
 UNKNOWN_TIME = 0  # `created` of every model
 
 
-def error_envelope(problem: ApiError) -> tuple[int, Object]:
-    """Return (HTTP status, body) of an error."""
-    usual = "server_error" if problem.status >= 500 else "invalid_request_error"
-    error = {
-        "message": problem.message,
-        "type": ERROR_TYPE_OF_CODE.get(problem.code) or ERROR_TYPE_OF_STATUS.get(problem.status, usual),
-        "param": problem.param,
-        "code": problem.code,
-    }
-    return problem.status, {"error": error}
-
-
-@api_view(error_envelope, "POST")
+@api_view(openai_error, "POST")
 async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponseBase:
     """Reply to `messages`, in one JSON response or as a stream."""
     params, active_call = await start_call(request, Call.Dialect.OPENAI, _read)
     if params.stream:
-        return await stream_reply(active_call, OpenAIChunks(active_call, include_usage=params.include_usage))
+        return await stream_reply(OpenAIChunks(active_call, include_usage=params.include_usage))
     reply = await read_reply(active_call)
     return json_response(completion(active_call, reply), headers=call_headers(active_call))
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(openai_error, "GET", "HEAD")
 async def models(request: HttpRequest) -> HttpResponseBase:
     """List the models that the key's user may use."""
     offered = await run_in_db(list_models, await get_engine(), request)
     return json_response({"object": "list", "data": [_model(model) for model in offered]})
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(openai_error, "GET", "HEAD")
 async def model(request: HttpRequest, model: str) -> HttpResponseBase:
     """Return one model."""
     return json_response(_model(await run_in_db(get_model, await get_engine(), request, model)))
@@ -119,13 +104,14 @@ def head(active_call: ActiveCall) -> Object:
     return {"id": f"chatcmpl-{call.pk.hex}", "created": int(time.time()), "model": call.model}
 
 
-class OpenAIChunks:
+class OpenAIChunks(StreamFormat):
     """Chunks of a stream. Everything but the text is encoded once for all chunks of a reply."""
 
+    envelope = staticmethod(openai_error)
     MARK = "\0"  # placeholder for the text; no model's name contains it, so the chunk is split at it
 
     def __init__(self, active_call: ActiveCall, *, include_usage: bool) -> None:
-        self._active_call = active_call
+        super().__init__(active_call)
         self._include_usage = include_usage
         self._head = head(active_call) | {"object": "chat.completion.chunk"}
         # With `include_usage`, OpenAI sends `"usage": null` in every chunk but the last.
@@ -139,7 +125,7 @@ class OpenAIChunks:
         They are no event of their own, as they are in Cloudflare's stream: OpenAI's clients take each event
         for a chunk. A reply that begins with tool calls or a refusal has no content, until there is a text.
         """
-        chunks = self._active_call.chunks
+        chunks = self.active_call.chunks
         begun = {"role": "assistant", "content": None if delta.tool_calls or delta.refusal else ""}
         return self._chunk(begun, more={"chunks": chunks} if chunks else {})
 
@@ -164,20 +150,17 @@ class OpenAIChunks:
         return frames
 
     def last(self) -> bytes:
-        active_call = self._active_call
+        active_call = self.active_call
         frames = self._chunk({}, active_call.finish_reason)
         if self._include_usage:
-            frames += _frame(self._head | {"choices": [], "usage": usage_of(active_call.usage)})
+            frames += frame(self._head | {"choices": [], "usage": usage_of(active_call.usage)})
         return frames
-
-    def error(self, problem: ApiError) -> bytes:
-        return _frame(error_envelope(problem)[1])
 
     def _chunk(
         self, delta: Object, reason: str | None = None, more: Mapping[str, object] = NO_FIELDS
     ) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        return _frame(self._head | {"choices": [choice], **more})
+        return frame(self._head | {"choices": [choice], **more})
 
     def _skeleton(self, name: str) -> tuple[bytes, bytes]:
         before, _, after = self._chunk({name: self.MARK}).partition(_json(self.MARK))
@@ -186,7 +169,3 @@ class OpenAIChunks:
 
 def _json(text: str) -> bytes:
     return sse.dumps(text).encode()
-
-
-def _frame(payload: Object) -> bytes:
-    return sse.encode(sse.dumps(payload))

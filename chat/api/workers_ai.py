@@ -14,37 +14,27 @@ from chat.models import Call
 from chat.wire import sse
 from chat.wire.delta import Delta
 
-from .call_stream import stream_reply
+from .call_stream import StreamFormat, frame, stream_reply
 from .calls import BodyReader, start_call
-from .classic_image import with_image
-from .errors import ApiError
+from .errors import workers_ai_error
 from .openai import completion, usage_of
+from .picture_parts import with_image
 from .refusals import WRONG_TYPE, Object, invalid
 from .request_body import CompletionParams
-from .response_headers import NEURONS_HEADER, call_headers
-from .responses import api_view, json_response, read_reply
-
-STATUS_OF_CODE = {2016: 424, 5007: 400, 5021: 413}  # where Cloudflare's status differs from OpenAI's
-
-
-def error_envelope(problem: ApiError) -> tuple[int, Object]:
-    """Return (HTTP status, body) of an error."""
-    error = {"code": problem.number, "message": problem.message}
-    body = {"result": None, "success": False, "errors": [error], "messages": []}
-    return problem.own_status or STATUS_OF_CODE.get(problem.number, problem.status), body
+from .responses import NEURONS_HEADER, api_view, call_headers, json_response, read_reply
 
 
 def envelope(result: object, **more: object) -> Object:
     return {"result": result, "success": True, "errors": [], "messages": [], **more}
 
 
-@api_view(error_envelope, "POST")
+@api_view(workers_ai_error, "POST")
 async def run(request: HttpRequest, account: str, model: str) -> HttpResponseBase:
     """Reply to `prompt` or `messages` with the model in the URL."""
     return await _run(request, lambda sent: (model, with_image(sent)))
 
 
-@api_view(error_envelope, "POST")
+@api_view(workers_ai_error, "POST")
 async def run_named(request: HttpRequest, account: str) -> HttpResponseBase:
     """Do the same as `run` with a body `{"model", "input"}`."""
     return await _run(request, _read_input)
@@ -53,7 +43,7 @@ async def run_named(request: HttpRequest, account: str) -> HttpResponseBase:
 async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
     params, active_call = await start_call(request, Call.Dialect.WORKERS_AI, read)
     if params.stream:
-        return await stream_reply(active_call, WorkersAIFrames(active_call))
+        return await stream_reply(WorkersAIFrames(active_call))
     reply = await read_reply(active_call)
     response = json_response(envelope(_result(params, active_call, reply)), headers=call_headers(active_call))
     if usage := active_call.usage:
@@ -101,39 +91,31 @@ def _parsed(text: str) -> Any:
         return text
 
 
-class WorkersAIFrames:
+class WorkersAIFrames(StreamFormat):
     """Frames of a stream in Workers AI's own shape, the last one with the usage."""
 
-    def __init__(self, active_call: ActiveCall) -> None:
-        self._active_call = active_call
+    envelope = staticmethod(workers_ai_error)
 
     def first(self, delta: Delta) -> bytes:
-        chunks = self._active_call.chunks
-        return _frame({"response": "", "chunks": chunks}) if chunks else b""
+        chunks = self.active_call.chunks
+        return frame({"response": "", "chunks": chunks}) if chunks else b""
 
     def delta(self, delta: Delta) -> bytes:
         frames = self._thought(delta.reasoning) if delta.reasoning else b""
         if text := delta.shown_text:
             frames += b'data: {"response":%b}\n\n' % sse.dumps(text).encode()
-        return frames + _frame({"response": "", **delta.more}) if delta.more else frames
+        return frames + frame({"response": "", **delta.more}) if delta.more else frames
 
     def _thought(self, reasoning: str) -> bytes:
         """Return reasoning in both shapes. Text is in one: clients that read both would show it twice."""
         choice = {"index": 0, "delta": {"reasoning_content": reasoning}, "finish_reason": None}
-        return _frame({"response": "", "reasoning_content": reasoning, "choices": [choice]})
+        return frame({"response": "", "reasoning_content": reasoning, "choices": [choice]})
 
     def last(self) -> bytes:
-        active_call = self._active_call
+        active_call = self.active_call
         calls = _tool_calls(active_call)
-        called = _frame({"response": "", "tool_calls": calls}) if calls else b""
+        called = frame({"response": "", "tool_calls": calls}) if calls else b""
         end: Object = {"response": "", "finish_reason": active_call.finish_reason}
         if usage := usage_of(active_call.usage):  # LangChain's client fails on null
             end["usage"] = usage
-        return called + _frame(end)
-
-    def error(self, problem: ApiError) -> bytes:
-        return _frame(error_envelope(problem)[1])
-
-
-def _frame(payload: Object) -> bytes:
-    return sse.encode(sse.dumps(payload))
+        return called + frame(end)

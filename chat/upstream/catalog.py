@@ -10,21 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-
-class Provider(StrEnum):
-    """A kind of provider.
-
-    `GATEWAY`: a third-party provider behind an AI Gateway of the account. `ENDPOINT`: the operator's own
-    server, which speaks OpenAI's API. `AI_SEARCH`: an instance of AI Search of the account, which answers
-    from the documents that it has indexed.
-    """
-
-    WORKERS_AI = "workers-ai"
-    GATEWAY = "gateway"
-    ENDPOINT = "endpoint"
-    AI_SEARCH = "ai-search"
-
-
 DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
 MAX_MODEL_ID_CHARS = 150
 # The ids that may become part of a URL: three path segments, none of which is ".." or contains a slash.
@@ -38,6 +23,21 @@ NOT_FOR_CHAT = {
     "@cf/meta/llama-guard-3-8b",
     "@cf/moondream/moondream3.1-9B-A2B",
 }
+CAPABILITIES = ("reasoning", "inline_reasoning", "vision", "tools", "lora", "beta", "paid")
+
+
+class Provider(StrEnum):
+    """A kind of provider.
+
+    `GATEWAY`: a third-party provider behind an AI Gateway of the account. `ENDPOINT`: the operator's own
+    server, which speaks OpenAI's API. `AI_SEARCH`: an instance of AI Search of the account, which answers
+    from the documents that it has indexed.
+    """
+
+    WORKERS_AI = "workers-ai"
+    GATEWAY = "gateway"
+    ENDPOINT = "endpoint"
+    AI_SEARCH = "ai-search"
 
 
 class UnknownModel(LookupError):
@@ -270,9 +270,6 @@ def merge_bundled(declared: LlmModel) -> LlmModel:
         efforts=declared.efforts or known.efforts,
         **{name: getattr(declared, name) or getattr(known, name) for name in CAPABILITIES},
     )
-
-
-CAPABILITIES = ("reasoning", "inline_reasoning", "vision", "tools", "lora", "beta", "paid")
 
 
 def _exact(declared: float | None, known: float | None) -> float | None:

@@ -111,6 +111,19 @@ SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 MAX_DETAIL_CHARS = 300
 MAX_READ_CHARS = 4_000  # of a server's message, which are searched for secrets
 RATE_WINDOW_SECONDS = 60.0  # of Cloudflare's rate limit
+MAX_ERROR_BYTES = 65_536  # limit for the body of an error response
+ERROR_READ_SECONDS = 5.0  # limit for reading that body
+# The kinds of replies that the server calls failed by their finish reason; the others are cut.
+KIND_OF_END = {
+    "insufficient_system_resource": ErrorKind.BUSY,
+    "overloaded": ErrorKind.BUSY,
+    "timeout": ErrorKind.TIMEOUT,
+    "timeout_error": ErrorKind.TIMEOUT,
+    "error": ErrorKind.UNAVAILABLE,
+    "failed": ErrorKind.UNAVAILABLE,
+    "server_error": ErrorKind.UNAVAILABLE,
+    "internal_error": ErrorKind.UNAVAILABLE,
+}
 
 
 class UpstreamError(Exception):
@@ -239,21 +252,6 @@ def _until_midnight() -> float:
     now = datetime.now(UTC)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return (midnight - now).total_seconds()
-
-
-MAX_ERROR_BYTES = 65_536  # limit for the body of an error response
-ERROR_READ_SECONDS = 5.0  # limit for reading that body
-# The kinds of replies that the server calls failed by their finish reason; the others are cut.
-KIND_OF_END = {
-    "insufficient_system_resource": ErrorKind.BUSY,
-    "overloaded": ErrorKind.BUSY,
-    "timeout": ErrorKind.TIMEOUT,
-    "timeout_error": ErrorKind.TIMEOUT,
-    "error": ErrorKind.UNAVAILABLE,
-    "failed": ErrorKind.UNAVAILABLE,
-    "server_error": ErrorKind.UNAVAILABLE,
-    "internal_error": ErrorKind.UNAVAILABLE,
-}
 
 
 async def read_error(

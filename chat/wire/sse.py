@@ -21,6 +21,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 # Clients that use `splitlines` would split an event at these three characters, so they are escaped in JSON.
 _SPLITTERS = (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("\x85", "\\u0085"))
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+MAX_JSON_BYTES = 4_000_000
 
 
 class LineTooLong(ValueError):
@@ -232,9 +233,6 @@ def _one_line(value: str) -> str:
     if "\n" in value or "\r" in value:
         raise ValueError("an event's name and id cannot hold a line end")
     return value
-
-
-MAX_JSON_BYTES = 4_000_000
 
 
 class JsonDecoder:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from django.test import AsyncClient
 
-from chat.api.model_names import with_adapter
+from chat.api.models import with_adapter
 from chat.catalog.catalog import current
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from chat.api import call_stream
-from chat.api.call_stream import CallFrames
+from chat.api.call_stream import CallFrames, StreamFormat
 from chat.api.errors import ApiError
 from chat.engine.generation.api_calls import ActiveCall
 from chat.upstream.errors import ErrorKind, UpstreamError
@@ -19,7 +19,7 @@ from tests.support.waiting import PATIENCE
 BUSY = UpstreamError(ErrorKind.BUSY)
 
 
-class Encoder:
+class Encoder(StreamFormat):
     def first(self, delta: Delta) -> bytes:
         return b"first "
 
@@ -57,7 +57,7 @@ def replies() -> Replies:
 
 
 def frames_of(replies: Replies) -> CallFrames:
-    return CallFrames(cast(ActiveCall, replies), Encoder())
+    return CallFrames(Encoder(cast(ActiveCall, replies)))
 
 
 async def until(condition: Callable[[], Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chat.api import gateway_options, response_headers
+from chat.api import gateway_options, responses
 from chatsite import cors
 
 PAGE = "https://app.example.org"
@@ -62,7 +62,7 @@ def test_a_browser_may_ask_what_sdks_send(client: Client, where: str, origin: st
 def test_a_page_reads_answers_and_refusals(client: Client, method: str, where: str, status: int) -> None:
     response = client.generic(method, where, headers={"origin": PAGE})
     assert (response.status_code, response["Access-Control-Allow-Origin"]) == (status, PAGE)
-    assert set(response_headers.CALL_HEADERS) <= set(response["Access-Control-Expose-Headers"].split(", "))
+    assert set(responses.CALL_HEADERS) <= set(response["Access-Control-Expose-Headers"].split(", "))
     assert {"Retry-After", "x-should-retry"} <= set(response["Access-Control-Expose-Headers"].split(", "))
     assert "origin" in response["Vary"].lower()
     assert "Access-Control-Allow-Credentials" not in response

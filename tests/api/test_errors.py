@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from chat.api import openai, workers_ai
-from chat.api.errors import error_headers, error_of
+from chat.api.errors import error_headers, error_of, openai_error, workers_ai_error
 from chat.upstream.errors import from_response
 
 
 def told(status: int, body: Any, **headers: str) -> tuple[tuple[int, Any], tuple[int, Any], dict[str, str]]:
     """Return the error in OpenAI's dialect, in Workers AI's, and the response's headers."""
     problem = error_of(from_response(status, headers, json.dumps(body).encode()))
-    (status, first), (own_status, second) = openai.error_envelope(problem), workers_ai.error_envelope(problem)
+    (status, first), (own_status, second) = openai_error(problem), workers_ai_error(problem)
     return (status, first["error"]), (own_status, second["errors"][0]), error_headers(problem)
 
 

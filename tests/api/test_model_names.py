@@ -3,7 +3,7 @@
 import pytest
 
 from chat.api.errors import ModelNotFound
-from chat.api.model_names import resolve_model
+from chat.api.models import resolve_model
 from chat.catalog import catalog
 from chat.upstream.catalog import LlmModel
 

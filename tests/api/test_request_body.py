@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from chat.api.calls import reply_limit
-from chat.api.data_urls import NotBase64, parse
 from chat.api.messages import check_tool_call_ids
-from chat.api.picture_parts import check_pictures
+from chat.api.picture_parts import NotBase64, check_pictures, parse
 from chat.api.refusals import InvalidField
 from chat.api.request_body import CompletionParams, parse_params
 from chat.exceptions import PayloadTooLarge

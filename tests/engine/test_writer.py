@@ -156,7 +156,9 @@ async def test_as_many_passages_are_announced_as_a_message_keeps(database: Datab
     active_run = site.active_run()
     parts = tuple(SentPart(uuid.uuid4(), "a.pdf", number, f"Page {number}.") for number in range(1, 131))
     request = ChatRequest([], LlmModel("m", "M", 1_000), 1, sent_parts=parts)
-    active_run.note_passages(request, cast("CompletionStream", SimpleNamespace(chunks=[], sources=[])))
+    active_run.note_passages(
+        request, cast("CompletionStream", SimpleNamespace(decoder=SimpleNamespace(chunks=[], sources=[])))
+    )
     active_run.end(RunOutcome("complete"))
     assert active_run.outcome
     assert len(active_run.citations) == active_run.outcome.cited == MAX_CITATIONS

@@ -14,6 +14,7 @@ from tests.upstream.raw_server import STREAM, Server
 from tests.wire.streams import chunk, ended, frames
 
 TIMEOUTS = Timeouts(silence=60, progress=300, total=3_600)
+START = -10_000.0  # all times are in the past of the real loop, also of a machine that has just started
 
 
 START = -10_000.0  # so all times are over for the real clock, on a machine that has just started, too

@@ -22,6 +22,9 @@ CACHE_KEY, METADATA = "cf-aig-cache-key", "cf-aig-metadata"
 SESSION_ID = "cf-aig-session-id"
 MAX_METADATA_ENTRIES = 5  # metadata entries that the gateway keeps; it drops the rest
 MILLION = 1_000_000
+VALID_LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
+VALID_MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
+VALID_STEP = re.compile(r"[0-9]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +130,6 @@ def _cache_key(request: ChatRequest, body: dict[str, Any]) -> str:
     """
     identity = sse.dumps([request.metadata.get("person", ""), request.model.id, body])
     return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()
-
-
-VALID_LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
-VALID_MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
-VALID_STEP = re.compile(r"[0-9]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)

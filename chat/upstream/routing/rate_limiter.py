@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 NOTIFY_INTERVAL_SECONDS = 1.0  # minimum between two updates of all positions, for a queue that moves fast
 
 PositionCallback = Callable[[int], None]
+WINDOW_SECONDS = 60.0
+# The time for which a lower limit applies that was learned from Cloudflare's 429 responses.
+LEARNED_LIMIT_SECONDS = 600.0
+# Consecutive rate-limited requests after which a lower limit is assumed: a single one may be due to other
+# users of the account.
+RATE_LIMITED_THRESHOLD = 3
+# Lower bound of the learned limit, as a share of the configured one: other users of the account cause 429
+# responses too, which say nothing about this site's share. A rejected request costs only a few milliseconds.
+FLOOR_SHARE = 0.1
+HOLD_SECONDS = 10.0  # pause after RATE_LIMITED_THRESHOLD rejections that name no Retry-After
+TIMER_TOLERANCE_SECONDS = 0.001  # a timer may fire this much too early
+RECHECK_SECONDS = 1.0  # interval at which the head of the queue checks again: the limit may have changed
+ACCOUNT_KEY = ""  # in place of a model's id: the limit of the whole account
 
 
 def ignore_position(place: int) -> None:
@@ -66,21 +79,6 @@ class WaitQueue:
         self._timer = None
         for place, notify in enumerate(self._waiting, 1):
             notify(place)
-
-
-WINDOW_SECONDS = 60.0
-# The time for which a lower limit applies that was learned from Cloudflare's 429 responses.
-LEARNED_LIMIT_SECONDS = 600.0
-# Consecutive rate-limited requests after which a lower limit is assumed: a single one may be due to other
-# users of the account.
-RATE_LIMITED_THRESHOLD = 3
-# Lower bound of the learned limit, as a share of the configured one: other users of the account cause 429
-# responses too, which say nothing about this site's share. A rejected request costs only a few milliseconds.
-FLOOR_SHARE = 0.1
-HOLD_SECONDS = 10.0  # pause after RATE_LIMITED_THRESHOLD rejections that name no Retry-After
-TIMER_TOLERANCE_SECONDS = 0.001  # a timer may fire this much too early
-RECHECK_SECONDS = 1.0  # interval at which the head of the queue checks again: the limit may have changed
-ACCOUNT_KEY = ""  # in place of a model's id: the limit of the whole account
 
 
 class SlidingWindow:

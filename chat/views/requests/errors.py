@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import requires_csrf_token
 
-from chat.api import dialects
+from chat.api.responses import refused
 from chat.db.errors import outage_of, unavailable
 from chat.telemetry.request_id import request_id
 
@@ -101,7 +101,7 @@ def refuse(
     also sent as the Retry-After header. `more` is added to the JSON.
     """
     message = str(message or MESSAGE_OF_STATUS.get(status) or gettext("This didn’t work."))
-    if (in_dialect := dialects.refused(request.path, status, message, retry_after)) is not None:
+    if (in_dialect := refused(request.path, status, message, retry_after)) is not None:
         return in_dialect
     seconds = None if retry_after is None else max(1, math.ceil(retry_after))
     code = code or CODE_OF_STATUS[status]

@@ -15,11 +15,13 @@ from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest
 from chat.upstream.catalog import LlmModel
 
-from .model_list import get_model, list_models
-from .openapi_schemas import run_schemas
+from .auth import authenticate
+from .errors import workers_ai_error
+from .models import get_model, list_models
+from .openapi import run_schemas
 from .refusals import MAX_QUOTED_CHARS, NO_CHOICE, Object, invalid
 from .responses import api_view, json_response
-from .workers_ai import envelope, error_envelope
+from .workers_ai import envelope
 
 MAX_PAGE_MODELS = 1_000
 CLOUDFLARE_SOURCE = "1"  # Cloudflare's number for its own models
@@ -31,9 +33,10 @@ UNITS = {
     "per M output tokens": "price_out",
     "per M cached input tokens": "price_cached",
 }
+TOKEN_VALID_CODE = 10000  # the code that Cloudflare sends with this message
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(workers_ai_error, "GET", "HEAD")
 async def search(request: HttpRequest, account: str) -> HttpResponseBase:
     """Return one page of the models that match the filters."""
     number, size = _number(request, "page", 1), _number(request, "per_page", 50)
@@ -52,7 +55,7 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
     return json_response(envelope([_record(model) for model in shown], result_info=counts))
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(workers_ai_error, "GET", "HEAD")
 async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
     """Return the JSON schemas of a request to `model` and of its result."""
     await run_in_db(get_model, await get_engine(), request, request.GET.get("model"))
@@ -60,7 +63,7 @@ async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
     return json_response(envelope({"input": taken, "output": given}))
 
 
-@api_view(error_envelope, "GET", "HEAD")
+@api_view(workers_ai_error, "GET", "HEAD")
 async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
     """Return the account's finetunes that this site offers; `lora` accepts their ids and names."""
     models = await run_in_db(list_models, await get_engine(), request)
@@ -139,3 +142,15 @@ def _prices(model: LlmModel) -> list[Object]:
         for unit, price in prices.items()
         if price is not None
     ]
+
+
+@api_view(workers_ai_error, "GET", "HEAD")
+async def verify(request: HttpRequest, **address: Any) -> HttpResponseBase:
+    """Return the status of the request's key; 401 if it is not valid."""
+    await get_engine()
+    key = await run_in_db(authenticate, request)
+    result: dict[str, Any] = {"id": key.pk.hex, "status": "active"}
+    if key.expires:
+        result["expires_on"] = key.expires.strftime("%Y-%m-%dT%H:%M:%SZ")
+    valid = {"code": TOKEN_VALID_CODE, "message": _("This API key is valid."), "type": None}
+    return json_response(envelope(result) | {"messages": [valid]})

@@ -3,11 +3,15 @@
 import re
 from dataclasses import replace
 
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from chat.catalog.catalog import catalog_for_user
+from chat.engine.engine import Engine
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
-from .errors import ModelNotFound
+from .auth import authenticate
+from .errors import ModelNotFound, PermissionDenied
 from .refusals import MAX_QUOTED_CHARS, InvalidField
 
 PROVIDER_PREFIX = re.compile(r"^(?:workers-ai|cloudflare)/(?=@)")
@@ -49,3 +53,23 @@ def with_adapter(offered: Catalog, model: LlmModel, lora: str) -> LlmModel:
         return replace(model, base=model.id, finetune=lora)
     words = _("“lora”: the model “%(model)s” has no adapter “%(name)s” here.")
     raise InvalidField(words % {"model": model.id, "name": lora[:MAX_QUOTED_CHARS]}, "lora")
+
+
+def list_models(engine: Engine, request: HttpRequest) -> list[LlmModel]:
+    """Return the models that the key's user may use. Raises InvalidApiKey and PermissionDenied."""
+    return list(_offered(engine, request))
+
+
+def get_model(engine: Engine, request: HttpRequest, name: str | None) -> LlmModel:
+    """Return the model that `name` resolves to.
+
+    Raises BadRequest, ModelNotFound, InvalidApiKey and PermissionDenied.
+    """
+    return resolve_model(_offered(engine, request), name)
+
+
+def _offered(engine: Engine, request: HttpRequest) -> Catalog:
+    key = authenticate(request)
+    if not key.may_list:
+        raise PermissionDenied(_("This API key isn’t allowed to list models."))
+    return catalog_for_user(engine.catalog, key.user)

@@ -40,27 +40,13 @@ BodyReader = Callable[[Object], tuple[object, Object]]
 
 
 class _CheckedCall(NamedTuple):
-    """A checked call that is not stored yet."""
+    """A checked call that is not stored yet. `name`: the model's in the request."""
 
     params: CompletionParams
-    requested_model: object
+    name: object
     model: LlmModel
     key: ApiKey
     gateway: dict[str, str]
-
-
-class _PreparedCall(NamedTuple):
-    """A checked call whose row is stored.
-
-    `requested_model`: the model's name in the request if another model replies, otherwise "". `transcript`:
-    the conversation to record, if the key keeps conversations.
-    """
-
-    params: CompletionParams
-    requested_model: str
-    call: Call
-    chat_request: ChatRequest
-    transcript: CallTranscript | None
 
 
 async def start_call(
@@ -71,49 +57,22 @@ async def start_call(
     Raises RequestError; then nothing was stored, and nothing sent to a model.
     """
     engine = await get_engine()
+    checked = await run_in_db(_check, engine, request, dialect, read_body)
+    documents = documents_of(checked.params.messages)
+    texts = await texts_of(engine.client, checked.key.user_id, documents) if documents else {}
     # Shielded from cancellation: a client that disconnects after the insert would leave a Call row open.
-    found = await asyncio.shield(_start(engine, request, dialect, read_body))
-    if not isinstance(found, _CheckedCall):
-        return found
-    documents = documents_of(found.params.messages)
-    texts = await texts_of(engine.client, found.key.user_id, documents)
-    return await asyncio.shield(_start_with_texts(engine, request, dialect, found, texts))
+    return checked.params, await asyncio.shield(_start(engine, request, dialect, checked, texts))
 
 
 async def _start(
-    engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader
-) -> tuple[CompletionParams, ActiveCall] | _CheckedCall:
-    """Start the call, unless it has documents, whose texts have to be read first."""
-    await engine.heartbeat.confirm()
-    prepared = await run_in_db(_prepare, engine, request, dialect, read_body)
-    return prepared if isinstance(prepared, _CheckedCall) else _send(engine, prepared)
-
-
-async def _start_with_texts(
     engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[SentDocument, str]
-) -> tuple[CompletionParams, ActiveCall]:
+) -> ActiveCall:
     await engine.heartbeat.confirm()
-    return _send(engine, await run_in_db(_store_checked, engine, request, dialect, checked, texts))
-
-
-def _send(engine: Engine, prepared: _PreparedCall) -> tuple[CompletionParams, ActiveCall]:
-    call, transcript = prepared.call, prepared.transcript
-    active_call = ActiveCall(engine.api_calls, call, prepared.chat_request, transcript)
-    active_call.requested = prepared.requested_model
-    return prepared.params, active_call
-
-
-def _prepare(
-    engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader
-) -> _PreparedCall | _CheckedCall:
-    """Do all database work before the request to the model, in one call on one thread.
-
-    A call with documents is only checked.
-    """
-    checked = _check(engine, request, dialect, read_body)
-    if documents_of(checked.params.messages):
-        return checked
-    return _store_checked(engine, request, dialect, checked, {})
+    stored = await run_in_db(_store, engine, request, dialect, checked, texts)
+    active_call = ActiveCall(engine.api_calls, *stored)
+    if plain_name(checked.name) not in (checked.model.id, checked.model.base):
+        active_call.requested = str(checked.name)
+    return active_call
 
 
 def _check(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader) -> _CheckedCall:
@@ -137,11 +96,14 @@ def _check(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyRe
     return _CheckedCall(params, name, model, key, options)
 
 
-def _store_checked(
+def _store(
     engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[SentDocument, str]
-) -> _PreparedCall:
-    """Store the call, with a line for each document; the request to the model has their `texts`."""
-    params, name, model, key, options = checked
+) -> tuple[Call, ChatRequest, CallTranscript | None]:
+    """Store the call, with a line for each document; the request to the model has their `texts`.
+
+    The transcript is the conversation to record, if the key keeps conversations.
+    """
+    params, _name, model, key, options = checked
     if texts:  # which took a while to read
         key = authenticate(request)
         _check_capacity(engine)
@@ -157,10 +119,24 @@ def _store_checked(
         gateway=options,
     )
     chat_request = with_labels(chat_request, key.user_id)
-    call = _new_call(engine, key, model, dialect, streamed=params.stream)
-    requested_model = str(name) if plain_name(name) not in (model.id, model.base) else ""
+    call = Call(
+        user=key.user,
+        key=key,
+        worker_id=engine.worker.pk,
+        epoch=engine.lease.epoch,
+        model=model.id,
+        dialect=dialect,
+        streamed=params.stream,
+    )
     kept = replace(chat_request, messages=recorded(params.messages)) if texts else chat_request
-    return _PreparedCall(params, requested_model, call, chat_request, _store(call, key, kept))
+    transcript = CallTranscript(key.user, kept) if key.keeps_conversations else None
+    with write_lock(), transaction.atomic():
+        key.mark_used()
+        if transcript:
+            transcript.save()
+            call.run = transcript.run
+        call.begin()
+    return call, chat_request, transcript
 
 
 def _check_capacity(engine: Engine) -> None:
@@ -169,30 +145,6 @@ def _check_capacity(engine: Engine) -> None:
         raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)
     if engine.api_calls.is_full:
         raise TooManyRequests(_("Too many requests at once. Try again in a moment."), retry_after=5)
-
-
-def _new_call(engine: Engine, key: ApiKey, model: LlmModel, dialect: str, *, streamed: bool) -> Call:
-    """Return the row of a call, not yet stored."""
-    return Call(
-        user=key.user,
-        key=key,
-        worker_id=engine.worker.pk,
-        epoch=engine.lease.epoch,
-        model=model.id,
-        dialect=dialect,
-        streamed=streamed,
-    )
-
-
-def _store(call: Call, key: ApiKey, chat_request: ChatRequest) -> CallTranscript | None:
-    transcript = CallTranscript(key.user, chat_request) if key.keeps_conversations else None
-    with write_lock(), transaction.atomic():
-        key.mark_used()
-        if transcript:
-            transcript.save()
-            call.run = transcript.run
-        call.begin()
-    return transcript
 
 
 def reply_limit(params: CompletionParams, model: LlmModel) -> int:

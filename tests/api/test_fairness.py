@@ -75,8 +75,8 @@ async def test_beginnings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     def is_alices(engine: Engine, request: Any, *rest: Any) -> bool:
         return bool(request.headers["Authorization"] == alices["Authorization"])
 
-    gate = Gate(call_preparation._prepare, is_alices)
-    monkeypatch.setattr(call_preparation, "_prepare", gate)
+    gate = Gate(call_preparation._check, is_alices)
+    monkeypatch.setattr(call_preparation, "_check", gate)
     await check(alices, bobs, gate)
 
 

@@ -1,63 +1,12 @@
-"""Cloudflare's error codes, and the kind of error that each becomes."""
+"""Cloudflare's error codes: code, status, the kind of error that it becomes, and whether it is permanent."""
+
+from pathlib import Path
 
 from chat.upstream.errors import ErrorKind
 
-# The tables of Workers AI, AI Gateway and AI Search: code, status, kind, and whether it is permanent.
+TABLE = Path(__file__).with_name("error_codes.txt").read_text("utf-8")
 CODES = [
-    (3003, 400, ErrorKind.INVALID, True),
-    (3006, 413, ErrorKind.TOO_LONG, True),
-    (3007, 408, ErrorKind.TIMEOUT, False),
-    (3008, 408, ErrorKind.TIMEOUT, False),
-    (3021, 429, ErrorKind.THROTTLED, False),
-    (3023, 403, ErrorKind.NOT_PERMITTED, True),
-    (3030, 400, ErrorKind.BLOCKED, True),
-    (3036, 429, ErrorKind.QUOTA, True),
-    (3039, 400, ErrorKind.INVALID, True),
-    (3040, 429, ErrorKind.BUSY, False),
-    (3041, 403, ErrorKind.NOT_PERMITTED, True),
-    (3042, 404, ErrorKind.UNKNOWN_MODEL, True),
-    (3046, 408, ErrorKind.TIMEOUT, False),
-    (4006, 429, ErrorKind.QUOTA, True),
-    (5004, 400, ErrorKind.INVALID, True),
-    (5005, 405, ErrorKind.NOT_PERMITTED, True),
-    (5006, 400, ErrorKind.INVALID, True),
-    (5007, 400, ErrorKind.UNKNOWN_MODEL, True),
-    (5012, 422, ErrorKind.INVALID, True),
-    (5016, 403, ErrorKind.NOT_PERMITTED, True),
-    (5018, 403, ErrorKind.NOT_PERMITTED, True),
-    (5019, 405, ErrorKind.INVALID, True),
-    (5021, 413, ErrorKind.TOO_LONG, True),
-    (3010, 413, ErrorKind.TOO_LONG, True),
-    (5028, 400, ErrorKind.UNKNOWN_MODEL, True),
-    (5035, 403, ErrorKind.NOT_PERMITTED, True),
-    (7000, 404, ErrorKind.AUTH, True),
-    (7003, 400, ErrorKind.AUTH, True),
-    (7001, 500, ErrorKind.UNAVAILABLE, False),
-    (7002, 404, ErrorKind.UNKNOWN_MODEL, True),
-    (7009, 503, ErrorKind.UNAVAILABLE, False),
-    (7012, 400, ErrorKind.AUTH, True),
-    (7017, 503, ErrorKind.UNAVAILABLE, False),
-    (7030, 400, ErrorKind.TIMEOUT, False),
-    (7031, 400, ErrorKind.TIMEOUT, False),
-    (7038, 400, ErrorKind.INVALID, True),
-    (7063, 404, ErrorKind.UNKNOWN_MODEL, True),
-    (7077, 401, ErrorKind.AUTH, True),
-    (7079, 413, ErrorKind.TOO_LONG, True),
-    (8001, 400, ErrorKind.INVALID, True),
-    (8006, 400, ErrorKind.INVALID, True),
-    (9109, 403, ErrorKind.AUTH, True),
-    (10000, 401, ErrorKind.AUTH, True),
-    (10000, 403, ErrorKind.AUTH, True),
-    (2001, 400, ErrorKind.INVALID, True),
-    (2005, 400, ErrorKind.UNAVAILABLE, False),
-    (2029, 424, ErrorKind.BLOCKED, True),
-    (2003, 429, ErrorKind.THROTTLED, False),
-    (2009, 401, ErrorKind.AUTH, True),
-    (2009, 503, ErrorKind.AUTH, True),
-    (2016, 424, ErrorKind.BLOCKED, True),
-    (2017, 424, ErrorKind.BLOCKED, True),
-    (2017, 422, ErrorKind.BLOCKED, True),
-    (2021, 402, ErrorKind.CREDITS, True),
-    (2040, 400, ErrorKind.INVALID, True),
-    (7013, 503, ErrorKind.UNAVAILABLE, False),
+    (int(code), int(status), ErrorKind(kind), not again)
+    for code, status, kind, *again in map(str.split, TABLE.splitlines())
+    if code.isdecimal()
 ]

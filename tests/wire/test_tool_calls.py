@@ -1,6 +1,7 @@
 """Tool calls, put together from the fragments of all servers, in pieces and whole."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,222 +23,18 @@ def call(id_: str, name: str, arguments: str, **more: object) -> Fragment:
 
 WEATHER, CLOCK = call("a", "weather", OSLO), call("b", "clock", CET)
 SIGNED = {"extra_content": {"google": {"thought_signature": "SIG=="}}}
-LS = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": 'echo "{"\n'}}
-STREAMS: dict[str, tuple[list[list[Fragment]], list[Fragment]]] = {
-    "as OpenAI": (
-        [
-            [part("weather", "", index=0, id="a", type="function")],
-            [part(None, '{"city":', index=0)],
-            [part(None, '"Oslo"}', index=0)],
-            [part("clock", "", index=1, id="b", type="function")],
-            [part(None, CET, index=1)],
-        ],
-        [WEATHER, CLOCK],
-    ),
-    "of custom tools": (
-        [
-            [{"index": 0, "id": "c", "type": "custom", "custom": {"name": "shell", "input": ""}}],
-            [{"index": 0, "custom": {"input": 'echo "'}}],
-            [{"index": 0, "custom": {"input": '{"\n'}}],
-            [part("clock", CET, index=1, id="b", type="function")],
-        ],
-        [LS, CLOCK],
-    ),
-    "of a custom tool, whole and without a text": (
-        [[LS, {"id": "d", "type": "custom", "custom": {"name": "shell", "input": ""}}]],
-        [LS, {"id": "d", "type": "custom", "custom": {"name": "shell", "input": ""}}],
-    ),
-    "interleaved": (
-        [
-            [part("weather", '{"city":', index=0, id="a"), part("clock", "", index=1, id="b")],
-            [part(None, CET, index=1), part(None, '"Oslo"}', index=0)],
-        ],
-        [WEATHER, CLOCK],
-    ),
-    "indexes from 1, and backwards": (
-        [[part("weather", OSLO, index=2, id="a")], [part("clock", CET, index=1, id="b")]],
-        [WEATHER, CLOCK],
-    ),
-    "all of index 0": (
-        [[part("weather", OSLO, index=0, id="a")], [part("clock", CET, index=0, id="b")]],
-        [WEATHER, CLOCK],
-    ),
-    "all of index 0 in one frame": (
-        [[part("weather", OSLO, index=0, id="a"), part("clock", CET, index=0, id="b")]],
-        [WEATHER, CLOCK],
-    ),
-    "all of index 0, without ids": (
-        [[part("weather", OSLO, index=0)], [part("clock", CET, index=0)], [part("clock", CET, index=0)]],
-        [call("own", "weather", OSLO), call("own", "clock", CET), call("own", "clock", CET)],
-    ),
-    "all of index 0, in pieces": (
-        [
-            [part("weather", '{"city":', index=0, id="a")],
-            [part(None, '"Oslo"}', index=0)],
-            [part("clock", '{"zone":', index=0, id="b")],
-            [part(None, '"CET"}', index=0)],
-        ],
-        [WEATHER, CLOCK],
-    ),
-    "all of index 0, without parameters": (
-        [[part("now", "", index=0, id="a")], [part("now", "", index=0, id="b")], [part("day", "{}", index=0)],
-         [part("hour", "{}", index=0)], [part("hour", "{}", index=0)]],
-        [call("a", "now", "{}"), call("b", "nowday", "{}"), *2 * [call("own", "hour", "{}")]],
-    ),
-    "index as text": (
-        [[part("weather", '{"city":', index="0", id="a")], [part(None, '"Oslo"}', index="0")]],
-        [WEATHER],
-    ),
-    "no index": (
-        [[part("weather", '{"city":', id="a")], [part(None, '"Oslo"}')], [part("clock", CET, id="b")]],
-        [WEATHER, CLOCK],
-    ),
-    "no index, the id repeated": (
-        [[part("weather", '{"city":', id="a")], [part(None, '"Oslo"}', id="a")]],
-        [WEATHER],
-    ),
-    "no index, id and name repeated": (
-        [[part("weather", '{"city":', id="a")], [part("weather", '"Oslo"}', id="a")]],
-        [WEATHER],
-    ),
-    "no index, told apart by id": (
-        [
-            [part("weather", '{"city":', id="a")],
-            [part("clock", '{"zone":', id="b")],
-            [part(None, '"Oslo"}', id="a")],
-            [part(None, '"CET"}', id="b")],
-        ],
-        [WEATHER, CLOCK],
-    ),
-    "neither index nor id": (
-        [[part("weather", '{"city":')], [part("", '"Oslo"}')], [part("clock", CET)], [part("clock", CET)]],
-        [call("own", "weather", OSLO), call("own", "clock", CET), call("own", "clock", CET)],
-    ),
-    "the name repeated": (
-        [[part("weather", '{"city":', index=0, id="a")], [part("weather", '"Oslo"}', index=0, id="")]],
-        [WEATHER],
-    ),
-    "an id for each fragment": (
-        [[part("weather", '{"city":', index=0, id="a")], [part("weather", '"Oslo"}', index=0, id="x")]],
-        [WEATHER],
-    ),
-    "an index for each fragment": (
-        [[part("weather", '{"city":', index=0, id="a")], [part(None, '"Oslo"}', index=1)]],
-        [WEATHER],
-    ),
-    "the id before the name": (
-        [[part(None, None, index=0, id="a")], [part("weather", None, index=0)], [part(None, OSLO, index=0)]],
-        [WEATHER],
-    ),
-    "the whole call once more": (
-        [[part("weather", '{"city":', index=0, id="a")], [part(None, '"Oslo"}', index=0)],
-         [part("weather", OSLO, index=0, id="a")]],
-        [WEATHER],
-    ),
-    "one id for two calls": (
-        [[part("edit", '{"n":1}', index=0, id="a"), part("edit", '{"n":2}', index=1, id="a")]],
-        [call("a", "edit", '{"n":1}'), call("own", "edit", '{"n":2}')],
-    ),
-    "one id for two calls, without index": (
-        [[part("edit", '{"n":1}', id="a")], [part("edit", '{"n":2}', id="a")]],
-        [call("a", "edit", '{"n":1}'), call("own", "edit", '{"n":2}')],
-    ),
-    "one id and one index for two calls": (
-        [[part("edit", '{"n":1}', index=0, id="a")], [part("edit", '{"n":2}', index=0, id="a")]],
-        [call("a", "edit", '{"n":1}'), call("own", "edit", '{"n":2}')],
-    ),
-    "braces and quotes in a text": (
-        [
-            [part("f", '{"a": "}\\', index=0)],
-            [part("f", '"{', index=0)],
-            [part("f", '"}', index=0)],
-            [part("f", "{}", index=0)],
-        ],
-        [call("own", "f", '{"a": "}\\"{"}'), call("own", "f", "{}")],
-    ),
-    "two without arguments": (
-        [[part("f", "", index=0)], [part("g", "", index=1, id="b"), part("h", "{}", index=2, id="c")]],
-        [call("own", "f", "{}"), call("b", "g", "{}"), call("c", "h", "{}")],
-    ),
-    "the arguments once more at the end": (
-        [[part("weather", OSLO[:5], index=0, id="a")], [part(None, OSLO[5:], index=0)],
-         [part(None, OSLO, index=0)]],
-        [WEATHER],
-    ),
-    "backwards in one frame": (
-        [[part("f", "", index=0, id="a"), part("g", "", index=1, id="b")],
-         [part(None, "[1]", index=1), part(None, "[0]", index=0)]],
-        [call("a", "f", "[0]"), call("b", "g", "[1]")],
-    ),
-    "arguments before the name": (
-        [
-            [part(None, '{"city":', index=0, id="a"), part(None, '{"zone":', index=1, id="b")],
-            [part("weather", '"Oslo"}', index=0)],
-            [part("clock", '"CET"}', index=1, id="b")],
-        ],
-        [WEATHER, CLOCK],
-    ),
-    "arguments of a call that never gets a name": (
-        [[part(None, OSLO, index=0, id="a")], [part("clock", CET, index=1, id="b")]],
-        [CLOCK],
-    ),
-    "arguments as an object": ([[part("f", {"a": "é"}, index=0, id="a")]], [call("a", "f", '{"a": "é"}')]),
-    "the flat shape": (
-        [[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "parameters": {}}]],
-        [call("own", "f", '{"a": 1}'), call("own", "g", "{}")],
-    ),
-    "no arguments at all": ([[{"function": {"name": "f"}, "id": "a"}]], [call("a", "f", "{}")]),
-    "arguments of null": ([[part("f", None, index=0, id="a")]], [call("a", "f", "{}")]),
-    "empty elements": (
-        [[None, {}, part("f", "{}", index=0, id="a"), part(), part(None, "", id=None, type=None)]],
-        [call("a", "f", "{}")],
-    ),
-    "what the server wants back": (
-        [[part("weather", OSLO, index=0, id="a", **SIGNED)], [part("clock", CET, index=1, id="b", x="y")]],
-        [WEATHER | SIGNED, CLOCK | {"x": "y"}],
-    ),
-    "fields of the function": (
-        [[{"id": "a", "function": {"name": "f", "arguments": "{}", "signature": "S"}}]],
-        [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}", "signature": "S"}}],
-    ),
-    "the name in pieces": (
-        [[part("wea", "", index=0, id="a")], [part("ther", "", index=0)], [part(None, OSLO, index=0)]],
-        [WEATHER],
-    ),
-    "the name in pieces, with the id": (
-        [[part("wea", "", index=0, id="a")], [part("ther", "", index=0, id="a")],
-         [part(None, OSLO, index=0, id="a")]],
-        [WEATHER],
-    ),
-    "a name that grows": (
-        [[part("wea", "", index=0, id="a")], [part("weather", "", index=0)], [part(None, OSLO, index=0)]],
-        [WEATHER],
-    ),
-    "an empty object before the arguments": (
-        [[part("weather", {}, index=0, id="a")], [part(None, '{"ci', index=0)],
-         [part(None, 'ty":"Oslo"}', index=0)], [part("clock", "{}", index=1, id="b")],
-         [part(None, CET, index=1)]],
-        [WEATHER, CLOCK],
-    ),
-    "an empty object behind the arguments": (
-        [[part("weather", OSLO, index=0, id="a")], [part(None, {}, index=0)]],
-        [WEATHER],
-    ),
-    "an empty object within the arguments": (
-        [[part("f", '{"a":', index=0, id="a")], [part(None, {}, index=0)], [part(None, "}", index=0)]],
-        [call("a", "f", '{"a":{}}')],
-    ),
-    "null as text": ([[part("f", "null", index=0, id="a")]], [call("a", "f", "{}")]),
-    "no list": ([{"id": "a", "function": {"name": "f", "arguments": "{}"}}], [call("a", "f", "{}")]),  # type: ignore[list-item]
-    "a signature at the end": (
-        [[part("weather", OSLO, index=0, id="a")], [part(None, "", index=0, **SIGNED)]],
-        [WEATHER | SIGNED],
-    ),
-    "a character cut in two": (
-        [[part("f", '{"a":"\ud83d', index=0, id="a")], [part(None, '\ude00"}', index=0)]],
-        [call("a", "f", '{"a":"😀"}')],
-    ),
-}  # fmt: skip
+
+
+def streams() -> dict[str, tuple[list[Any], list[Fragment]]]:
+    """Return (the lists of fragments, their calls) by title."""
+    found = {}
+    for block in Path(__file__).with_name("tool_calls.txt").read_text("utf-8").split("\n== ")[1:]:
+        title, *lists, calls = block.strip().split("\n")
+        found[title] = ([json.loads(each) for each in lists], json.loads(calls.removeprefix("-> ")))
+    return found
+
+
+STREAMS = streams()
 
 
 @pytest.mark.parametrize(("lists", "calls"), STREAMS.values(), ids=STREAMS)

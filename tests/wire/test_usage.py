@@ -1,9 +1,15 @@
 """The usage of a reply, in each model's way of counting."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from chat.wire.frames import Usage
 from tests.wire.streams import body, chunk, ended, frames, message, read, read_both_ways
+
+TABLE = Path(__file__).with_name("usage.txt").read_text("utf-8")
+NAMES = [line for line in TABLE.splitlines() if line.startswith("{")]
 
 
 class TestUsage:
@@ -44,72 +50,11 @@ class TestUsage:
         assert read(frames({"response": "", "usage": usage})).usage == Usage(7)
         assert read(frames(chunk() | {"usage": usage})).usage == Usage(7)
 
-    @pytest.mark.parametrize(
-        ("fields", "usage"),
-        [
-            ({"usage": {"input_tokens": 5, "output_tokens": 1}}, Usage(5, 1)),
-            ({"usage": {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6}}, Usage(5, 1)),
-            (
-                {
-                    "usage": {
-                        "prompt_tokens": 5,
-                        "completion_tokens": 90,
-                        "prompt_tokens_details": {"cached_tokens": 3},
-                        "completion_tokens_details": {"reasoning_tokens": 80},
-                    }
-                },
-                Usage(5, 90, 3, 0.0, 80),
-            ),
-            (
-                {
-                    "usage": {
-                        "input_tokens": 5,
-                        "output_tokens": 90,
-                        "input_tokens_details": {"cached_tokens": 3},
-                        "output_tokens_details": {"reasoning_tokens": 80},
-                    }
-                },
-                Usage(5, 90, 3, 0.0, 80),
-            ),
-            (
-                {"usage": {"prompt_tokens": 5, "completion_tokens": 9, "prompt_cache_hit_tokens": 3}},
-                Usage(5, 9, 3),
-            ),
-            ({"usage": {"prompt_tokens": 5, "completion_tokens": 9, "cached_tokens": 3}}, Usage(5, 9, 3)),
-            (
-                {"usage": {"input_tokens": 5, "output_tokens": 9, "cache_read_input_tokens": 3,
-                           "cache_creation_input_tokens": 2}},
-                Usage(10, 9, 3),
-            ),
-            (
-                {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 9, "thoughtsTokenCount": 4,
-                                   "cachedContentTokenCount": 3, "totalTokenCount": 18}},
-                Usage(5, 13, 3, 0.0, 4),
-            ),
-            (
-                {"usage": {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135,
-                           "completion_tokens_details": {"reasoning_tokens": 94}}},
-                Usage(32, 103, 0, 0.0, 94),
-            ),
-            (
-                {"usage": {"prompt_tokens": 32, "completion_tokens": 94, "total_tokens": 126,
-                           "completion_tokens_details": {"reasoning_tokens": 94}}},
-                Usage(32, 94, 0, 0.0, 94),
-            ),
-            ({"usage": {"total_tokens": 9}}, Usage(9)),
-            ({"usage": {"prompt_tokens": 10, "completion_tokens": 9, "total_tokens": 150}}, Usage(10, 140)),
-            ({"usage": {"prompt_tokens": 7, "completion_tokens": 10, "total_tokens": 17,
-                        "reasoning_tokens": 900}}, Usage(7, 910, 0, 0.0, 900)),
-            ({"usage": {"inputTokens": 10, "outputTokens": 9, "totalTokens": 1019,
-                        "cacheReadInputTokens": 1000}}, Usage(1010, 9, 1000)),
-            ({"usage": {"prompt_tokens": 10, "completion_tokens": 9, "total_tokens": 1019,
-                        "cache_read_input_tokens": 1000}}, Usage(1010, 9, 1000)),
-            ({"usage": {"prompt_tokens": "5", "completion_tokens": "9"}}, Usage(5, 9)),
-            ({"prompt_eval_count": 5, "eval_count": 9}, Usage(5, 9)),
-            ({"x_groq": {"id": "r", "usage": {"prompt_tokens": 5, "completion_tokens": 9}}}, Usage(5, 9)),
-        ],
-    )  # fmt: skip
-    def test_goes_by_many_names(self, fields, usage):
+    @pytest.mark.parametrize("line", NAMES)
+    def test_goes_by_many_names(self, line):
+        sent, counts = line.split(" -> ")
+        fields, (prompt, completion, cached, thought) = json.loads(sent), map(int, counts.split())
+        usage = Usage(prompt, completion, cached, reasoning_tokens=thought)
         for last in ({"choices": [], **fields}, {**ended("stop"), **fields}, fields):
             assert read_both_ways(frames(chunk("a"), ended("stop"), last)).usage == usage
         assert read_both_ways(body({**message(content="a"), **fields})).usage == usage

@@ -33,15 +33,6 @@ REQUESTED_MODEL = "X-Requested-Model"
 LOG_ID_HEADER, CACHE_STATUS_HEADER, STEP_HEADER = "cf-aig-log-id", "cf-aig-cache-status", "cf-aig-step"
 SERVED_BY = "cf-aig-model"  # the model that a route or a fallback of the gateway chose
 NEURONS_HEADER = "cf-ai-neurons"
-CALL_HEADERS = (
-    REQUEST_ID_HEADER,
-    REQUESTED_MODEL,
-    LOG_ID_HEADER,
-    CACHE_STATUS_HEADER,
-    STEP_HEADER,
-    SERVED_BY,
-    NEURONS_HEADER,
-)
 ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 # Returns (HTTP status, body) of an error in one dialect.
 ErrorEnvelope = Callable[[ApiError], tuple[int, dict[str, Any]]]

@@ -226,9 +226,7 @@ class CompletionStream:
         while not self._ended:
             if self._pause:
                 await asyncio.sleep(self._read_interval)
-            self._deadline.begin_read(
-                after_progress=self._has_progressed, is_last=self.decoder.awaits_last_frames
-            )
+            self._deadline.begin_read(after_progress=self._has_progressed, is_last=self.decoder.is_last)
             chunk = await anext(self._chunks, None)
             self._deadline.end_read()
             self._has_progressed = False
@@ -265,7 +263,7 @@ class CompletionStream:
             return
         response, self._response = self._response, None
         try:
-            if self.decoder.is_done and not response.is_closed:
+            if self.decoder.done and not response.is_closed:
                 with suppress(*CONNECTION_ERRORS):
                     async with asyncio.timeout(LAST_BYTES_SECONDS):
                         async for _ in self._chunks:

@@ -122,44 +122,37 @@ def retry_after(headers: Mapping[str, str], payload: object, text: str) -> float
 
     https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
     """
-    quoted = _quoted_headers(payload)
-    for wait in (_in_milliseconds(headers), _in_seconds(headers), _by_limits(headers), _by_limits(quoted)):
-        if wait is not None:
-            return min(wait, MAX_WAIT_SECONDS)
-    if delay := _retry_delay(payload, 0):
-        wait = _duration(delay)
-        return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
-    found = WAIT_IN_TEXT.search(text)
-    return _wait(found[1]) if found else None
-
-
-def _wait(said: str) -> float | None:
-    """Return the seconds of a date, of `00:05:30`, or of what `_duration` reads."""
-    if re.fullmatch(DATE, said, re.I):
-        wait = _until(said)
-        return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
-    if ":" in said:
-        return float(sum(int(part) * 60**place for place, part in enumerate(reversed(said.split(":")))))
-    return _duration(said)
-
-
-def _in_milliseconds(headers: Mapping[str, str]) -> float | None:
-    found = re.fullmatch(r"[0-9]{1,12}(\.[0-9]+)?", headers.get("retry-after-ms", "").strip(), re.ASCII)
-    return float(found[0]) / 1000 if found else None
-
-
-def _in_seconds(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]+(\.[0-9]+)?s?", value, re.ASCII):
-        return float(value.rstrip("s")[:12])
-    return _until(value)
+    waits = (
+        _in_milliseconds(headers.get("retry-after-ms", "").strip()),
+        _seconds(value[:12] if value.isdecimal() else value),
+        _by_limits(headers),
+        _by_limits(_quoted_headers(payload)),
+    )
+    wait = next((each for each in waits if each is not None), None)
+    if wait is None:
+        delay = _retry_delay(payload, 0)
+        found = None if delay else WAIT_IN_TEXT.search(text)
+        wait = _seconds(found[1] if found else delay)
+    return wait if wait is None else min(wait, MAX_WAIT_SECONDS)
 
 
-def _until(date: str) -> float | None:
-    """Return the seconds until a date, as HTTP or RFC 3339 write it; None if it is none."""
+def _in_milliseconds(value: str) -> float | None:
+    return float(value) / 1000 if re.fullmatch(NUMBER, value, re.ASCII) else None
+
+
+def _seconds(said: str) -> float | None:
+    """Return the seconds of `7`, `1.5s`, `1h6m0s`, `1 minute 30 seconds`, `00:05:30`, or until a date.
+
+    The date is as HTTP or RFC 3339 write it. None for anything else.
+    """
+    if DURATION.fullmatch(said):
+        return sum(float(part[1]) * _seconds_of(part[2] or "") for part in PART_OF_DURATION.finditer(said))
+    if re.fullmatch(CLOCK, said):
+        return float(sum(int(part) * 60**place for place, part in enumerate(reversed(said.split(":")))))
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
-            return max(0.0, (read(date) - datetime.now(UTC)).total_seconds())
+            return max(0.0, (read(said) - datetime.now(UTC)).total_seconds())
         except (TypeError, ValueError, OverflowError):
             continue
     return None
@@ -189,18 +182,11 @@ def _quoted_headers(payload: object) -> dict[str, str]:
 
 
 def _reset(value: str) -> float | None:
-    if re.fullmatch(r"[0-9]{10,15}(\.[0-9]+)?", value, re.ASCII):
-        moment = float(value)
-        moment = moment / 1000 if moment > EPOCH_MILLISECONDS else moment
-        return max(0.0, moment - datetime.now(UTC).timestamp())
-    return _until(value) if "-" in value else _duration(value)
-
-
-def _duration(value: str) -> float | None:
-    """Return the seconds of `7`, `1.5s`, `120ms`, `1h6m0s`, `1 minute 30 seconds`; None for any other."""
-    if not DURATION.fullmatch(value):
-        return None
-    return sum(float(part[1]) * _seconds_of(part[2] or "") for part in PART_OF_DURATION.finditer(value))
+    """Return the seconds until a moment, in seconds or milliseconds since 1970, or what `_seconds` reads."""
+    if not re.fullmatch(r"[0-9]{10,15}(\.[0-9]+)?", value, re.ASCII):
+        return _seconds(value)
+    moment = float(value) / (1000 if float(value) > EPOCH_MILLISECONDS else 1)
+    return max(0.0, moment - datetime.now(UTC).timestamp())
 
 
 def _seconds_of(unit: str) -> float:

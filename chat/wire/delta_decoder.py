@@ -7,16 +7,14 @@ from . import sse
 from .delta import Delta, merge
 from .finish_reasons import ERROR, LENGTH, STOP, finish_reason
 from .frames import FrameError, FrameReader
-from .passages import Source
 from .sse import JsonDecoder
 from .text import StopSequences
-from .usage import Usage
 
 BOM = b"\xef\xbb\xbf"
 A_PAGE = "a page in place of a stream"
 
 
-class DeltaDecoder:
+class DeltaDecoder(FrameReader):
     """A decoder for one response: the first bytes of its body say what it is, whatever its label.
 
     `stop`: sequences before which the text ends. `single_tool_call`: only the first tool call counts.
@@ -32,34 +30,20 @@ class DeltaDecoder:
         stop: Iterable[str] = (),
         single_tool_call: bool = False,
     ) -> None:
+        super().__init__(inline_reasoning=inline_reasoning)
         self.failure: Exception | None = None
         self.ignored: Exception | None = None
         self._opening = b""
         self._events: sse.Decoder | JsonDecoder | None = None
-        self._frames = FrameReader(inline_reasoning=inline_reasoning)
         self._stop_sequences = StopSequences(stop) if stop else None
         self._max_tokens = max_tokens
         self._single_tool_call = single_tool_call
 
     @property
-    def usage(self) -> Usage | None:
-        return self._frames.usage
-
-    @property
     def tool_calls(self) -> list[dict[str, Any]]:
         """The tool calls received so far, in the shape of OpenAI's chat API."""
-        calls = self._frames.calls.as_list()
+        calls = self.calls.as_list()
         return calls[:1] if self._single_tool_call else calls
-
-    @property
-    def chunks(self) -> list[dict[str, Any]]:
-        """The passages that AI Search gave to the model, as it sent them."""
-        return self._frames.chunks
-
-    @property
-    def sources(self) -> list[Source]:
-        """The pages that the model names as its sources."""
-        return self._frames.sources
 
     @property
     def finish_reason(self) -> str:
@@ -70,9 +54,9 @@ class DeltaDecoder:
         """
         if self.is_stopped:
             return STOP
-        reason, usage = self._frames.finish_reason, self._frames.usage
+        reason, usage = self.reason, self.usage
         is_used_up = usage is not None and usage.completion_tokens >= self._max_tokens
-        calls = self._frames.calls
+        calls = self.calls
         if calls.is_cut or (is_used_up and (not reason or calls.is_open)):
             return LENGTH
         if self.is_complete and reason in ("", STOP) and calls.is_open:
@@ -82,28 +66,18 @@ class DeltaDecoder:
     @property
     def odd_reason(self) -> str:
         """The server's own word for the finish reason, if that is none of the known ones."""
-        name = self._frames.named_reason
+        name = self.named_reason
         return name if finish_reason(name) is None else ""
-
-    @property
-    def awaits_last_frames(self) -> bool:
-        """True once the model has declared its finish reason; usage may still follow."""
-        return self._frames.is_last
 
     @property
     def is_complete(self) -> bool:
         """True if the model declared its reply finished, or a stop sequence was found."""
-        return self.is_done or self._frames.is_settled or self.is_stopped
-
-    @property
-    def is_done(self) -> bool:
-        """True after `[DONE]` or a JSON response: all has been read."""
-        return self._frames.done
+        return self.done or self.is_settled or self.is_stopped
 
     @property
     def has_ended(self) -> bool:
         """True if nothing more is to be read: after the end, an error or a stop sequence."""
-        return self.is_done or self.failure is not None or self.is_stopped
+        return self.done or self.failure is not None or self.is_stopped
 
     @property
     def is_stopped(self) -> bool:
@@ -117,12 +91,7 @@ class DeltaDecoder:
     @property
     def is_empty(self) -> bool:
         """True if nothing was said so far, nor a reason given for that."""
-        return not (self._frames.has_said or self._frames.finish_reason)
-
-    @property
-    def skipped(self) -> int:
-        """The number of lines and events that are no frames."""
-        return self._frames.skipped
+        return not (self.has_said or self.reason)
 
     def decode(self, chunk: bytes | None) -> Delta | None:
         """Decode `chunk`, None for the end of the stream, up to an error in it; see `failure`.
@@ -132,13 +101,13 @@ class DeltaDecoder:
         delta: Delta | None = None
         try:
             for event in self._split(chunk):
-                delta = merge(delta, self._read(event))
+                delta = merge(delta, self._read_event(event))
                 if self.failure is not None:
                     break
             if chunk is None:
-                self._end()
-            if chunk is None or self.is_done:
-                delta = merge(delta, self._frames.flush())
+                self._end_body()
+            if chunk is None or self.done:
+                delta = merge(delta, self.flush())
         except (FrameError, sse.LineTooLong) as error:
             self._fail(error)
         if self._stop_sequences:
@@ -162,29 +131,29 @@ class DeltaDecoder:
             chunk = start if chunk is not None else None
         return self._events.close() if chunk is None else self._events.feed(chunk)
 
-    def _read(self, event: sse.Event) -> Delta | None:
+    def _read_event(self, event: sse.Event) -> Delta | None:
         try:
-            delta = self._frames.read(event)
+            delta = self.read(event)
         except FrameError as error:
             self._fail(error)
             return None
-        if self._frames.finish_reason == ERROR:
-            self.failure = FrameError(None, self._frames.named_reason)
+        if self.reason == ERROR:
+            self.failure = FrameError(None, self.named_reason)
         return delta
 
     def _fail(self, error: Exception) -> None:
         """Note an error; after the finish reason it makes no failure of a reply."""
-        if self._frames.is_settled:
+        if self.is_settled:
             self.ignored = error
-            self._frames.done = self._frames.done or isinstance(error, sse.LineTooLong)
+            self.done = self.done or isinstance(error, sse.LineTooLong)
         else:
             self.failure = error
 
-    def _end(self) -> None:
+    def _end_body(self) -> None:
         """Note that the body has ended in order: any finish reason stands, and one JSON value is all."""
-        if isinstance(self._events, JsonDecoder) and self._events.values == 1 and not self._frames.is_cut:
-            self._frames.done = True
-        self._frames.is_settled = bool(self._frames.finish_reason)
+        if isinstance(self._events, JsonDecoder) and self._events.values == 1 and not self.is_cut:
+            self.done = True
+        self.is_settled = bool(self.reason)
 
     def _apply_stop_sequences(self, stops: StopSequences, delta: Delta, *, ended: bool) -> None:
         """End the text before a stop sequence, and ignore what follows it, an error too."""

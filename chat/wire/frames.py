@@ -40,8 +40,8 @@ _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON resp
 class FrameReader:
     """A reader for one reply. It keeps the state across frames, but not the text.
 
-    `done` is True after `[DONE]`; everything after it is ignored. `finish_reason` is "" while unknown, else
-    one of `finish_reasons`; `named_reason` is the server's own word for it. `is_settled`: the finish reason
+    `done` is True after `[DONE]`; everything after it is ignored. `reason` is the finish reason, one of
+    `finish_reasons`, "" while unknown; `named_reason` is the server's own word for it. `is_settled`: it
     stands, so the reply is complete whatever follows; `is_last`: it came alone, so only the last frames
     follow. `skipped` counts what is no frame; `is_cut`: the body ended inside one. `chunks` are the passages
     that AI Search gave to the model, as it sent them.
@@ -49,7 +49,7 @@ class FrameReader:
 
     def __init__(self, *, inline_reasoning: bool = False) -> None:
         self.done = self.is_settled = self.is_last = self.has_said = False
-        self.finish_reason = self.named_reason = ""
+        self.reason = self.named_reason = ""
         self.skipped = 0
         self.is_cut = False
         self.chunks: list[_Object] = []
@@ -99,7 +99,7 @@ class FrameReader:
 
         A lone surrogate becomes U+FFFD, and an incomplete tag becomes part of the reasoning.
         """
-        delta = self._message.flush(complete=self.finish_reason == STOP)
+        delta = self._message.flush(complete=self.reason == STOP)
         return delta if delta.says_something else None
 
     def _named(self, event: Event) -> Delta | None:
@@ -149,7 +149,7 @@ class FrameReader:
     def _finish(self) -> None:
         """End the reply at `[DONE]`. Raises FrameError if the last words before it were not understood."""
         self.done = True
-        if self.has_said and self._has_skipped_last and not self.finish_reason:
+        if self.has_said and self._has_skipped_last and not self.reason:
             raise FrameError(None)
 
     def _all(self, deltas: Iterable[Delta | None]) -> Delta | None:
@@ -184,7 +184,7 @@ class FrameReader:
         if says:
             self.has_said = True
             self._has_skipped_last = False
-            if self.finish_reason:
+            if self.reason:
                 self._is_unreliable = True
                 self.is_settled = self.is_last = False
         self._note(frame, choice, delta, says=says)
@@ -272,7 +272,7 @@ class FrameReader:
         """Note a finish reason, and return it as OpenAI names it."""
         known = finish_reason(name)
         if reason := STOP if known is None else known:
-            self.named_reason, self.finish_reason = name, reason
+            self.named_reason, self.reason = name, reason
             self.is_settled = alone or not self._is_unreliable
             self.is_last = alone and self.has_said
         return reason

@@ -138,7 +138,7 @@ async def test_a_client_that_leaves_ends_the_call(replies: Replies) -> None:
 
 
 async def test_a_request_that_is_cancelled_ends_the_call(replies: Replies) -> None:
-    waiting = asyncio.ensure_future(call_stream.stream_reply(cast(ActiveCall, replies), Encoder()))
+    waiting = asyncio.ensure_future(call_stream.stream_reply(Encoder(cast(ActiveCall, replies))))
     await asyncio.sleep(0)
     waiting.cancel()
     await until(lambda: replies.closed)

@@ -8,7 +8,7 @@ import pytest
 
 from chat.api.calls import reply_limit
 from chat.api.messages import check_tool_call_ids
-from chat.api.picture_parts import NotBase64, check_pictures, parse
+from chat.api.picture_parts import NotBase64, check_pictures, parse_data_url
 from chat.api.refusals import InvalidField
 from chat.api.request_body import CompletionParams, parse_params
 from chat.exceptions import PayloadTooLarge
@@ -410,16 +410,16 @@ def test_data_urls_are_read_as_programs_write_them(url: str) -> None:
 @pytest.mark.parametrize("data", ["!!!!", "A", "%%%", "AAAA*", "é"])
 def test_what_is_no_base64_is_refused(data: str) -> None:
     with pytest.raises(NotBase64):
-        parse("data:image/png;base64," + data)
+        parse_data_url("data:image/png;base64," + data)
     with pytest.raises(InvalidField):
         picture("data:image/png;base64," + data)
 
 
 def test_other_data_urls() -> None:
-    assert parse("data:,a%20b") == b"a b"
-    assert parse("data:text/plain;base64,YQ") == b"a"
-    assert parse("https://example.org/data:,x") is None
-    assert parse("datum:,x") is None
+    assert parse_data_url("data:,a%20b") == b"a b"
+    assert parse_data_url("data:text/plain;base64,YQ") == b"a"
+    assert parse_data_url("https://example.org/data:,x") is None
+    assert parse_data_url("datum:,x") is None
 
 
 @pytest.mark.parametrize("detail", ["auto", "low", "high"])

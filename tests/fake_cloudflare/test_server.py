@@ -46,7 +46,7 @@ async def read(client, question, **more) -> tuple[Delta, FrameReader]:
     deltas += [reader.read(event) for event in decoder.close()] + [reader.flush()]
     filled = [delta for delta in deltas if delta]
     text, reasoning = "".join(each.text for each in filled), "".join(each.reasoning for each in filled)
-    return Delta(text, reasoning, reader.finish_reason), reader
+    return Delta(text, reasoning, reader.reason), reader
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def read(*chunks: bytes, max_tokens: int = 10**9, **options: Any) -> Reply:
         whole.text,
         whole.reasoning,
         decoder.finish_reason,
-        decoder.is_done,
+        decoder.done,
         decoder.usage,
         calls,
         whole.refusal,

@@ -32,7 +32,7 @@ sizes = pytest.mark.parametrize("size", [1, 10_000])
 def test_a_complete_stream(size: int) -> None:
     text, decoder = decode(HELLO + USAGE + DONE, size)
     assert text == "Hello STOP there"
-    assert decoder.is_done
+    assert decoder.done
     assert decoder.is_complete
     assert decoder.failure is None
     assert decoder.usage is not None
@@ -81,4 +81,4 @@ def test_a_stop_sequence_ends_the_text_and_hides_a_later_error(size: int) -> Non
 def test_a_json_response_ends_before_a_stop_sequence(size: int) -> None:
     text, decoder = decode(b'{"result": {"response": "Hello STOP there"}}', size, stop=("STOP",))
     assert text == "Hello "
-    assert decoder.is_done
+    assert decoder.done

@@ -171,7 +171,7 @@ class TestErrorsInTheStream:
             for delta in filter(None, deltas):
                 (delta.shown_text + delta.reasoning + delta.finish_reason).encode()
                 json.dumps([delta.tool_calls, delta.more], ensure_ascii=False).encode()
-            json.dumps([reader.calls.as_list(), reader.finish_reason], ensure_ascii=False).encode()
+            json.dumps([reader.calls.as_list(), reader.reason], ensure_ascii=False).encode()
 
 
 class TestWholeAnswers:

@@ -109,14 +109,13 @@ def _fixed(gateway: Gateway) -> dict[str, str]:
         sent[SKIP_CACHE] = "true"
     elif gateway.cache_ttl:
         sent[CACHE_TTL] = str(gateway.cache_ttl)
-    if gateway.request_timeout:
-        sent["cf-aig-request-timeout"] = str(gateway.request_timeout)
-    if gateway.max_attempts:
-        sent["cf-aig-max-attempts"] = str(gateway.max_attempts)
-    if gateway.retry_delay:
-        sent["cf-aig-retry-delay"] = str(gateway.retry_delay)
-    if gateway.backoff:
-        sent["cf-aig-backoff"] = gateway.backoff
+    own = {
+        "cf-aig-request-timeout": gateway.request_timeout,
+        "cf-aig-max-attempts": gateway.max_attempts,
+        "cf-aig-retry-delay": gateway.retry_delay,
+        "cf-aig-backoff": gateway.backoff,
+    }
+    sent |= {name: str(value) for name, value in own.items() if value}
     if gateway.cost:
         input_price, output_price = (dollars / MILLION for dollars in gateway.cost)
         sent["cf-aig-custom-cost"] = json.dumps({"per_token_in": input_price, "per_token_out": output_price})

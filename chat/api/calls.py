@@ -106,7 +106,7 @@ def _store(
     params, _name, model, key, options = checked
     if texts:  # which took a while to read
         key = authenticate(request)
-        _check_capacity(engine)
+    _check_capacity(engine)
     sent = replace(params, messages=with_texts(params.messages, texts)) if texts else params
     chat_request = ChatRequest(
         sent.messages,

@@ -36,7 +36,7 @@ MUTANTS: dict[str, dict[str, str]] = {
         "if kept := _overlap(thinking, self._close):": "if kept := 0:",
     },
     "tests/wire/test_frames.py": {
-        "if self.has_said and self._has_skipped_last and not self.finish_reason:": "if False:",
+        "if self.has_said and self._has_skipped_last and not self.reason:": "if False:",
         "            raise_if_error(frame)": "            pass",
         "self._is_unreliable = True": "self._is_unreliable = False",
     },

@@ -21,7 +21,6 @@ from .records import (
 )
 
 MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
-MAX_SHORT_FIELD_CHARS = 200  # of a role, or of a file's name in the archive
 TICK = timedelta(microseconds=1)  # between two versions of a message
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
 UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)  # of a mark whose time the file does not tell

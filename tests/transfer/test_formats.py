@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chat.transfer.formats import conversation_of
-from chat.transfer.formats.details import read
 from chat.transfer.formats.drafts import Draft, Drafts
+from chat.transfer.formats.markup import read_details
 from chat.transfer.imported import TEXTLESS_QUESTION
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import MAX_IMPORTED_MESSAGES, ImportedConversation
@@ -28,7 +28,7 @@ def lines(found: ImportedConversation) -> list[tuple[str | None, str, str, str]]
 
 def details_read(content: str) -> tuple[str, str]:
     draft = Draft(Drafts(), "assistant")
-    read(content, draft)
+    read_details(content, draft)
     message = draft.message("a")
     assert message
     return message.text, message.reasoning

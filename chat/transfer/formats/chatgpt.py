@@ -13,10 +13,11 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from chat.transfer.imported import UNKNOWN_TIME, Node, join_replies, messages_of
+from chat.transfer.imported import Node
 from chat.transfer.records import ASSISTANT, CHATGPT_FILE, ImportedConversation
 
-from . import canvas, directives, foreign, marks
+from . import foreign, marks, markup
+from .documents import CALLS, Canvas
 from .drafts import Draft, Drafts
 
 Raw = dict[str, Any]
@@ -42,7 +43,7 @@ def matches(value: Raw) -> bool:
 
 
 def conversation(value: Raw) -> ImportedConversation:
-    drafts, documents = Drafts(), canvas.Canvas(value["mapping"])
+    drafts, documents = Drafts(), Canvas(value["mapping"])
     system: list[str] = []
     nodes = []
     cut: set[str] = set()
@@ -57,27 +58,23 @@ def conversation(value: Raw) -> ImportedConversation:
         if foreign.text(finish.get("type")) in CUT_OFF:
             cut.add(key)
         nodes.append(_node(key, parent, raw, drafts, documents))
-    messages, message_of_node = join_replies(*messages_of(nodes), cut)
-    updated = foreign.moment(value.get("update_time")) or UNKNOWN_TIME
-    is_starred = value.get("is_starred") is True or value.get("pinned_time") is not None
-    return ImportedConversation(
-        source="chatgpt",
-        key=foreign.text(value.get("conversation_id")) or foreign.text(value.get("id")),
+    return drafts.conversation(
+        "chatgpt",
+        nodes,
+        foreign.text(value.get("current_node")),
+        cut=cut,
+        key=foreign.first(value, "conversation_id", "id"),
         title=foreign.text(value.get("title")),
-        messages=messages,
-        leaf=message_of_node.get(foreign.text(value.get("current_node")), ""),
         model=foreign.model(value.get("default_model_slug")),
         system="\n\n".join(dict.fromkeys(system)),
         created=foreign.moment(value.get("create_time")),
-        updated=updated,
-        pinned_at=updated if is_starred else None,
-        archived_at=updated if value.get("is_archived") is True else None,
-        attachments=drafts.files,
-        left_out=drafts.left_out,
+        updated=value.get("update_time"),
+        pinned=value.get("is_starred") is True or value.get("pinned_time") is not None,
+        archived=value.get("is_archived") is True,
     )
 
 
-def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: canvas.Canvas) -> Node:
+def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: Canvas) -> Node:
     """Return a node, without a message for what ChatGPT does not show either."""
     content, about = foreign.record(raw.get("content")), foreign.record(raw.get("metadata"))
     author = foreign.record(raw.get("author"))
@@ -105,11 +102,11 @@ def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: canvas.Can
     return Node(key, parent, draft.message(key, model=model, created=foreign.moment(raw.get("create_time"))))
 
 
-def _call(draft: Draft, recipient: str, content: Raw, about: Raw, documents: canvas.Canvas) -> None:
+def _call(draft: Draft, recipient: str, content: Raw, about: Raw, documents: Canvas) -> None:
     """Keep the call of a tool: what it runs, writes into the canvas or remembers."""
     tool = recipient.partition(".")[0]
     sent = foreign.text(content.get("text")) or foreign.text_in(content.get("parts"))
-    if recipient in canvas.CALLS:
+    if recipient in CALLS:
         draft.add(documents.shown(recipient, sent, about))
     elif tool in CODE_TOOLS:
         draft.code(CODE_TOOLS[tool], _command(sent))
@@ -151,7 +148,7 @@ def _text(draft: Draft, content: Raw, about: Raw) -> None:
         # A spoken part is an object with its transcription; those of files are in `_files`.
         text = foreign.text(part) or foreign.text(foreign.record(part).get("text"))
         if draft.role == ASSISTANT:
-            text = directives.replaced(marks.replaced(text, about, draft), _letter, (LETTER,))
+            text = markup.replaced_directives(marks.replaced(text, about, draft), _letter, (LETTER,))
         if not text and isinstance(part, dict) and not _is_file(part):
             text = foreign.text_in(part)
         draft.add(text)
@@ -159,7 +156,7 @@ def _text(draft: Draft, content: Raw, about: Raw) -> None:
         draft.add(foreign.text(content.get("text")))
 
 
-def _letter(directive: directives.Directive) -> str:
+def _letter(directive: markup.Directive) -> str:
     title = directive.attributes.get("subject") or directive.attributes.get("title")
     return "\n".join([*([f"**{title}**", ""] if title else []), *directive.lines])
 
@@ -170,7 +167,7 @@ def _code(draft: Draft, content: Raw, about: Raw) -> None:
 
 
 def _output(draft: Draft, content: Raw, about: Raw) -> None:
-    draft.code("", foreign.text(content.get("text")) or foreign.text(content.get("output_str")))
+    draft.code("", foreign.first(content, "text", "output_str"))
     result = foreign.record(about.get("aggregate_result"))
     for each in foreign.records(result.get("messages")):
         if each.get("message_type") == "image":
@@ -184,13 +181,9 @@ def _thoughts(draft: Draft, content: Raw, about: Raw) -> None:
         draft.think(f"**{heading}**\n\n{said}" if said and heading else said or heading)
 
 
-def _recap(draft: Draft, content: Raw, about: Raw) -> None:
-    draft.think(foreign.text(content.get("content")))
-
-
 def _passage(draft: Draft, content: Raw, about: Raw) -> None:
-    title = foreign.text(content.get("title")) or foreign.text(content.get("domain"))
-    draft.cite(title, foreign.text(content.get("url")), foreign.text(content.get("text")))
+    title, url = foreign.first(content, "title", "domain"), foreign.text(content.get("url"))
+    draft.cite(title, url, foreign.text(content.get("text")))
 
 
 def _browsed(draft: Draft, content: Raw, about: Raw) -> None:
@@ -201,20 +194,8 @@ def _browsed(draft: Draft, content: Raw, about: Raw) -> None:
         draft.leave_out("tool", text)
 
 
-def _error(draft: Draft, content: Raw, about: Raw) -> None:
-    draft.add(": ".join(filter(None, (foreign.text(content.get(name)) for name in ("name", "text")))))
-
-
-def _memory(draft: Draft, content: Raw, about: Raw) -> None:
-    """Name what ChatGPT remembers of other conversations: it was not said in this one."""
-    draft.leave_out("hidden", foreign.text_in(content.get("model_set_context")))
-
-
 def _unknown(draft: Draft, content: Raw, about: Raw) -> None:
-    if text := foreign.text_in(content):
-        draft.add(text)
-    elif content.get("content_type"):
-        draft.leave_out("other", foreign.text(content.get("content_type")))
+    draft.unknown(content, content.get("content_type") or None)
 
 
 CONTENT: dict[str, Callable[[Draft, Raw, Raw], None]] = {
@@ -224,12 +205,17 @@ CONTENT: dict[str, Callable[[Draft, Raw, Raw], None]] = {
     "execution_output": _output,
     "citable_code_output": _output,
     "thoughts": _thoughts,
-    "reasoning_recap": _recap,
+    "reasoning_recap": lambda draft, content, about: draft.think(foreign.text(content.get("content"))),
     "tether_quote": _passage,
     "sonic_webpage": _passage,
     "tether_browsing_display": _browsed,
-    "system_error": _error,
-    "model_editable_context": _memory,
+    "system_error": lambda draft, content, about: draft.add(
+        ": ".join(filter(None, (foreign.text(content.get(name)) for name in ("name", "text"))))
+    ),
+    # What ChatGPT remembers of other conversations was not said in this one.
+    "model_editable_context": lambda draft, content, about: draft.leave_out(
+        "hidden", foreign.text_in(content.get("model_set_context"))
+    ),
 }
 PLAIN = ("", "text", "multimodal_text", "code")
 SHOWN_RESULTS = tuple(kind for kind in CONTENT if kind not in PLAIN)

@@ -9,17 +9,16 @@ BLOCKS has what each type of block is kept as, TOOLS the same for the calls of C
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from chat.transfer.imported import UNKNOWN_TIME, Node, messages_of
+from chat.transfer.imported import Node
 from chat.transfer.records import ImportedConversation
 
-from . import details, foreign
-from .claude_elements import elements, joined
+from . import foreign, markup
+from .documents import Change, Document, Documents, inserted
 from .drafts import MAX_PASTE_CHARS, Draft, Drafts
-from .versions import Change, Document, Documents, inserted
 
 Raw = dict[str, Any]
 FILE_KEYS = ("files", "files_v2", "attachments")
@@ -48,22 +47,17 @@ def conversation(value: Raw) -> ImportedConversation:
     for key, parent, raw in foreign.in_order(found):
         documents.begin(key, parent)
         nodes.append(_node(key, parent, raw, drafts, documents))
-    messages, message_of_node = messages_of(nodes)
-    current = foreign.text(value.get("current_leaf_message_uuid")) or last
-    updated = foreign.moment(value.get("updated_at")) or UNKNOWN_TIME
-    return ImportedConversation(
-        source="claude",
+    return drafts.conversation(
+        "claude",
+        nodes,
+        foreign.text(value.get("current_leaf_message_uuid")) or last,
         key=foreign.text(value.get("uuid")),
         title=foreign.text(value.get("name")),
-        messages=messages,
-        leaf=message_of_node.get(current, ""),
         model=foreign.model(value.get("model")),
         created=foreign.moment(value.get("created_at")),
-        updated=updated,
-        pinned_at=updated if value.get("is_starred") is True else None,
+        updated=value.get("updated_at"),
+        pinned=value.get("is_starred") is True,
         tags=foreign.tags([foreign.record(value.get("project")).get("name")]),
-        attachments=drafts.files,
-        left_out=drafts.left_out,
     )
 
 
@@ -104,6 +98,20 @@ def _files(draft: Draft, raw: Raw) -> None:
             draft.lose_file(name)
 
 
+def _joined(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the blocks, with neighbours that are pieces of one text as one: a citation parts a text."""
+    found: list[dict[str, Any]] = []
+    for block in blocks:
+        before = found[-1] if found and found[-1].get("type") == block.get("type") == "text" else {}
+        words = foreign.text(before.get("text")), foreign.text(block.get("text"))
+        if all(words) and (words[0][-1].isspace() or words[1][0].isspace() or words[1][0] in ",.;:!?)"):
+            cited = [*foreign.records(before.get("citations")), *foreign.records(block.get("citations"))]
+            found[-1] = {**before, "text": "".join(words), "citations": cited}
+        else:
+            found.append(block)
+    return found
+
+
 class _Blocks:
     """The blocks of one message, read in their order."""
 
@@ -112,19 +120,23 @@ class _Blocks:
         self._titles: dict[str, str] = {}  # by the addresses that a search found
 
     def read(self, blocks: list[Raw]) -> None:
-        for block in joined(blocks):
-            BLOCKS.get(foreign.text(block.get("type")), _Blocks.unknown)(self, block)
+        for block in _joined(blocks):
+            kind = foreign.text(block.get("type"))
+            if kind in BLOCKS:
+                BLOCKS[kind](self, block)
+            elif kind not in UNSEEN:
+                self._draft.unknown(block, kind)
 
     def text(self, block: Raw) -> None:
         text, done = foreign.text(block.get("text")), 0
-        for element in elements(text):
+        for element in markup.elements(text):
             self._draft.add(text[done : element.start()].strip("\n"))
             done = element.end()
             if element["about"] is None:
                 self._draft.think(element["thought"].strip())
                 continue
             about = {
-                **dict(details.ATTRIBUTE.findall(element["about"])),
+                **dict(markup.ATTRIBUTE.findall(element["about"])),
                 "content": element["artifact"].strip("\n"),
             }
             self.artifact(about | {"id": about["identifier"]})
@@ -179,7 +191,7 @@ class _Blocks:
             return
         extension = path.rpartition("/")[2].rpartition(".")[2].lower()
         language = None if extension in ("md", "markdown") else extension if "." in path else ""
-        text = foreign.text(sent.get("file_text")) or foreign.text(sent.get("content"))
+        text = foreign.first(sent, "file_text", "content")
         self._show(path, Document(path.rpartition("/")[2], language, text))
 
     def _show(self, key: str, document: Document) -> None:
@@ -210,7 +222,7 @@ class _Blocks:
             elif kind in FILES:
                 FILES[kind](self, part)
             elif name in OUTPUTS:
-                self._draft.code("", details.printed(foreign.text_in(part)))
+                self._draft.code("", markup.printed(foreign.text_in(part)))
             elif link := foreign.record(part.get("link")):
                 self._cite(link, "")
             elif name not in CONFIRMING:
@@ -226,7 +238,7 @@ class _Blocks:
 
     def picture(self, block: Raw) -> None:
         source = foreign.record(block.get("source"))
-        name = foreign.text(block.get("file_name")) or foreign.text(block.get("title"))
+        name = foreign.first(block, "file_name", "title")
         data = foreign.text(source.get("data")) if source.get("type") == "base64" else ""
         if data and block.get("type") == "image":
             self._draft.picture(name, f"data:{foreign.text(source.get('media_type'))};base64,{data}")
@@ -240,15 +252,6 @@ class _Blocks:
     def note(self, block: Raw) -> None:
         self._draft.add(foreign.text(block.get("title")), foreign.text(block.get("text")))
 
-    def nothing(self, block: Raw) -> None:
-        """Pass over a block that shows nothing."""
-
-    def unknown(self, block: Raw) -> None:
-        if text := foreign.text_in(block):
-            self._draft.add(text)
-        else:
-            self._draft.leave_out("other", foreign.text(block.get("type")))
-
 
 Read = Callable[[_Blocks, Raw], None]
 BLOCKS: dict[str, Read] = {
@@ -259,7 +262,6 @@ BLOCKS: dict[str, Read] = {
     "voice_note": _Blocks.note,
     "image": _Blocks.picture,
     "document": _Blocks.picture,
-    **dict.fromkeys(UNSEEN, _Blocks.nothing),
 }
 FILES: dict[str, Read] = {
     "image": _Blocks.picture,

@@ -17,7 +17,7 @@ from chat.transfer.records import (
     ImportedMessage,
 )
 
-from . import directives, foreign
+from . import foreign, markup
 
 MAX_OPENING_CHARS = 100  # of a line that opens a code block, which is repeated in the next part
 PART_CHARS = MAX_IMPORTED_TEXT_CHARS - 2 * MAX_OPENING_CHARS
@@ -67,7 +67,7 @@ def _parts(text: str) -> Iterator[str]:
         places = (text.rfind(each, PART_CHARS // 2, PART_CHARS) + 1 for each in BREAKS)
         place = next(filter(None, places), PART_CHARS)
         part, text = text[:place], text[place:]
-        opening = directives.open_fence(part)
+        opening = markup.open_fence(part)
         if 0 < len(opening) <= MAX_OPENING_CHARS:
             marks = re.match(r" *(?:`+|~+)", opening)
             assert marks

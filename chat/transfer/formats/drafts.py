@@ -1,6 +1,7 @@
 """A message of another chat while its blocks are read: what is kept of it, and what is left out by name."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 from chat.limits import (
@@ -11,8 +12,16 @@ from chat.limits import (
     MAX_FILE_NAME_CHARS,
     MAX_PASSAGE_CHARS,
 )
-from chat.transfer.imported import TEXTLESS_QUESTION
-from chat.transfer.records import ASSISTANT, USER, ImportedAttachment, ImportedCitation, ImportedMessage
+from chat.transfer.imported import TEXTLESS_QUESTION, UNKNOWN_TIME, Node, join_replies, messages_of
+from chat.transfer.records import (
+    ASSISTANT,
+    USER,
+    ImportedAttachment,
+    ImportedCitation,
+    ImportedConversation,
+    ImportedMessage,
+    Source,
+)
 from chat.wire.text import split_thought
 
 from . import foreign, pictures
@@ -34,6 +43,38 @@ class Drafts:
 
     def new(self, role: Any) -> "Draft":
         return Draft(self, ROLE_OF_AUTHOR.get(role, "") if isinstance(role, str) else "")
+
+    def conversation(
+        self,
+        source: Source,
+        nodes: list[Node],
+        current: str = "",
+        *,
+        updated: Any = None,
+        pinned: bool = False,
+        archived: bool = False,
+        cut: Collection[str] | None = None,
+        **about: Any,
+    ) -> ImportedConversation:
+        """Return the conversation of these nodes. `current`: the one that is shown last.
+
+        `cut`: None if each reply is one node, otherwise as in `join_replies`. Raises ConversationProblem.
+        """
+        messages, message_of_node = messages_of(nodes)
+        if cut is not None:
+            messages, message_of_node = join_replies(messages, message_of_node, cut)
+        moment = foreign.moment(updated) or UNKNOWN_TIME
+        return ImportedConversation(
+            source=source,
+            messages=messages,
+            leaf=message_of_node.get(current, ""),
+            updated=moment,
+            pinned_at=moment if pinned else None,
+            archived_at=moment if archived else None,
+            attachments=self.files,
+            left_out=self.left_out,
+            **about,
+        )
 
 
 class Draft:
@@ -95,7 +136,14 @@ class Draft:
     def cites(self, url: str) -> bool:
         return any(each.url == url for each in self._citations)
 
-    def leave_out(self, kind: str, name: str) -> None:
+    def unknown(self, block: dict[str, Any], kind: Any) -> None:
+        """Keep the text of a block of an unknown kind. One without any is named, if it has a kind."""
+        if text := foreign.text_in(block):
+            self.add(text)
+        elif kind is not None:
+            self.leave_out("other", kind)
+
+    def leave_out(self, kind: str, name: Any) -> None:
         """Count what is not kept, for the end of the import."""
         self._drafts.left_out[kind].append(foreign.one_line(name)[:MAX_LOST_NAME_CHARS] or kind)
 

@@ -47,6 +47,11 @@ def text(value: Any) -> str:
     return sanitize(value) if isinstance(value, str) else ""
 
 
+def first(value: dict[str, Any], *fields: str) -> str:
+    """Return the first of these fields that is a text, and not blank."""
+    return next((found for each in fields if (found := text(value.get(each))).strip()), "")
+
+
 def model(value: Any) -> str:
     return text(value)[:MAX_MODEL_CHARS]
 
@@ -75,10 +80,7 @@ def moment(value: Any) -> datetime | None:
 
 def names(values: Iterable[dict[str, Any]], *fields: str) -> list[str]:
     """Return each attachment's name: the first of these fields that is not empty, or UNNAMED_ATTACHMENT."""
-    return [
-        next((found for field in fields if (found := text(each.get(field)))), UNNAMED_ATTACHMENT)
-        for each in values
-    ]
+    return [first(each, *fields) or UNNAMED_ATTACHMENT for each in values]
 
 
 def code_block(language: str, code: str) -> str:

@@ -4,7 +4,7 @@ https://github.com/danny-avila/LibreChat/blob/main/client/src/hooks/Conversation
 https://github.com/danny-avila/LibreChat/blob/main/packages/data-provider/src/types/assistants.ts (the parts)
 https://github.com/danny-avila/LibreChat/blob/main/client/src/utils/citations.ts
 
-PARTS has what each type of part is kept as, DIRECTIVES the same for the directives in a text.
+PARTS has what each type of part is kept as, `_shown` the same for the directives in a text.
 """
 
 import re
@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS
-from chat.transfer.imported import MAX_NODES, Node, messages_of
+from chat.transfer.imported import MAX_NODES, Node
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import ASSISTANT, USER, ImportedConversation
 
-from . import details, directives, foreign, marks
+from . import foreign, marks, markup
+from .documents import Document
 from .drafts import Draft, Drafts
-from .versions import Document
 
 Raw = dict[str, Any]
 RATING_OF_NAME = {"thumbsUp": True, "thumbsDown": False}
@@ -50,20 +50,15 @@ def matches(value: Raw) -> bool:
 
 def conversation(value: Raw) -> ImportedConversation:
     drafts = Drafts()
-    nodes = [_node(raw, parent, drafts) for raw, parent in _flat(value)]
-    messages, _ = messages_of(nodes)
     options = foreign.record(value.get("options"))
-    systems = (foreign.text(options.get(name)) for name in ("promptPrefix", "system", "instructions"))
-    return ImportedConversation(
-        source="librechat",
+    return drafts.conversation(
+        "librechat",
+        [_node(raw, parent, drafts) for raw, parent in _flat(value)],
         key=foreign.text(value.get("conversationId")),
         title=foreign.text(value.get("title")),
-        messages=messages,
         model=foreign.model(options.get("model")),
-        system=next(filter(None, systems), ""),
+        system=foreign.first(options, "promptPrefix", "system", "instructions"),
         tags=foreign.tags(value.get("tags") or options.get("tags")),
-        attachments=drafts.files,
-        left_out=drafts.left_out,
     )
 
 
@@ -92,11 +87,11 @@ def _node(raw: Raw, parent: str, drafts: Drafts) -> Node:
     for part in content if isinstance(content, list) else [content]:
         part = {"type": "text", "text": part} if isinstance(part, str) else foreign.record(part)
         if part:
-            PARTS.get(foreign.text(part.get("type")), _unknown)(draft, part, sources)
+            _part(draft, part, sources)
     if not draft.has_text:
         _text(draft, raw, sources)
     for each in foreign.records(raw.get("plugins")) + foreign.records([raw.get("plugin")]):
-        if name := foreign.text(each.get("latest")) or foreign.text(each.get("plugin")):
+        if name := foreign.first(each, "latest", "plugin"):
             draft.call(name, each.get("inputs"))
             draft.result(name, each.get("outputs"))
     quotes = raw.get("quotes")
@@ -125,7 +120,7 @@ def _text(draft: Draft, part: Raw, sources: Sources) -> None:
     text = _value(part.get("text"))
     if draft.role == ASSISTANT:
         text = CITATION.sub(partial(_link, sources=sources, draft=draft), text)
-        text = directives.replaced(text, partial(_shown, draft=draft))
+        text = markup.replaced_directives(text, partial(_shown, draft=draft))
     draft.add(text)
 
 
@@ -142,10 +137,10 @@ def _link(mark: re.Match[str], sources: Sources, draft: Draft) -> str:
         draft.leave_out("source", f"turn{mark['turn']}{mark['kind']}{mark['place']}")
         return ""
     marks.cite(source, draft)
-    return f" ({foreign.link(marks.first(source, marks.NAMES), marks.first(source, marks.ADDRESSES))})"
+    return f" ({marks.link(source)})"
 
 
-def _shown(directive: directives.Directive, draft: Draft) -> str:
+def _shown(directive: markup.Directive, draft: Draft) -> str:
     """Return what a reply shows of a directive: an artifact, or the lines of an unknown one."""
     if directive.name == "thinking":
         draft.think("\n".join(directive.lines).strip())
@@ -157,14 +152,6 @@ def _shown(directive: directives.Directive, draft: Draft) -> str:
     language, content = directive.without_fence()
     shown = None if kind in MARKDOWN else language or foreign.language(kind)
     return "\n" + Document(title, shown, content).shown() + "\n"
-
-
-def _error(draft: Draft, part: Raw, sources: Sources) -> None:
-    draft.add(_value(part.get("error")) or _value(part.get("text")))
-
-
-def _think(draft: Draft, part: Raw, sources: Sources) -> None:
-    draft.think(_value(part.get("think")))
 
 
 def _call(draft: Draft, part: Raw, sources: Sources) -> None:
@@ -182,7 +169,7 @@ def _call(draft: Draft, part: Raw, sources: Sources) -> None:
     sent = foreign.parsed(called.get("args", called.get("arguments")))
     if isinstance(sent, dict) and isinstance(sent.get("code"), str):
         draft.code(foreign.text(sent.get("lang")), foreign.text(sent["code"]))
-        draft.code("", details.printed(called.get("output")))
+        draft.code("", markup.printed(called.get("output")))
     else:
         draft.call(name, sent)
         draft.result(name, called.get("output"))
@@ -199,37 +186,26 @@ def _picture(draft: Draft, part: Raw, sources: Sources) -> None:
         _file(draft, {"type": "image_file"} | part | file)
 
 
-def _recording(draft: Draft, part: Raw, sources: Sources) -> None:
-    draft.leave_out("recording", foreign.text(part.get("type")))
-
-
-def _summary(draft: Draft, part: Raw, sources: Sources) -> None:
-    draft.think(foreign.text_in({name: each for name, each in part.items() if name != "type"}))
-
-
-def _nothing(draft: Draft, part: Raw, sources: Sources) -> None:
-    """Pass over a part that shows only which agent goes on."""
-
-
-def _unknown(draft: Draft, part: Raw, sources: Sources) -> None:
-    if text := foreign.text_in(part):
-        draft.add(text)
-    else:
-        draft.leave_out("other", foreign.text(part.get("type")))
-
-
 PARTS: dict[str, Callable[[Draft, Raw, Sources], None]] = {
     "text": _text,
-    "error": _error,
-    "think": _think,
+    "error": lambda draft, part, _: draft.add(_value(part.get("error")) or _value(part.get("text"))),
+    "think": lambda draft, part, _: draft.think(_value(part.get("think"))),
     "tool_call": _call,
     "image_file": _picture,
     "image_url": _picture,
-    "input_audio": _recording,
-    "video_url": _recording,
-    "summary": _summary,
-    "agent_update": _nothing,
+    "input_audio": lambda draft, part, _: draft.leave_out("recording", part["type"]),
+    "video_url": lambda draft, part, _: draft.leave_out("recording", part["type"]),
+    "summary": lambda draft, part, _: draft.think(foreign.text_in(part | {"type": None})),
+    "agent_update": lambda draft, part, _: None,  # it shows only which agent goes on
 }
+
+
+def _part(draft: Draft, part: Raw, sources: Sources) -> None:
+    kind = foreign.text(part.get("type"))
+    if kind in PARTS:
+        PARTS[kind](draft, part, sources)
+    else:
+        draft.unknown(part, kind)
 
 
 def _attachment(draft: Draft, found: Raw, sources: Sources) -> None:

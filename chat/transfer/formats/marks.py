@@ -39,10 +39,6 @@ WORDS = (
 EMPTY_LINK = re.compile(r"\[([^\[\]]*)\]\(\)")
 
 
-def first(value: dict[str, Any], fields: Iterable[str]) -> str:
-    return next((found for each in fields if (found := foreign.text(value.get(each)).strip())), "")
-
-
 def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
     """Return the text with words and links for its marks, and add its sources. `about`: its metadata."""
     known: dict[str, tuple[str, str]] = {}  # of a mark: its alternative text, and links
@@ -56,8 +52,8 @@ def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
         cite(source | {"snippet": extra.get("evidence_text")}, draft)
         start, end = citation.get("start_ix"), citation.get("end_ix")
         if isinstance(start, int) and isinstance(end, int):
-            known.setdefault(text[max(0, start) : max(0, end)].strip(), ("", _link(source)))
-        known.setdefault(f"†{extra.get('cited_message_idx')}", ("", _link(source)))
+            known.setdefault(text[max(0, start) : max(0, end)].strip(), ("", link(source)))
+        known.setdefault(f"†{extra.get('cited_message_idx')}", ("", link(source)))
 
     def shown(mark: re.Match[str]) -> str:
         words = _shown(mark, known, draft)
@@ -70,8 +66,12 @@ def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
 def cite(reference: dict[str, Any], draft: Draft) -> None:
     """Add the sources that a reference names: itself, and those in its lists."""
     for each in (reference, *_listed(reference)):
-        if first(each, ADDRESSES) or each.get("type") == "file":
-            draft.cite(first(each, NAMES), first(each, ADDRESSES), first(each, PASSAGES))
+        if foreign.first(each, *ADDRESSES) or each.get("type") == "file":
+            draft.cite(
+                foreign.first(each, *NAMES),
+                foreign.first(each, *ADDRESSES),
+                foreign.first(each, *PASSAGES).strip(),
+            )
 
 
 def _listed(reference: dict[str, Any]) -> list[dict[str, Any]]:
@@ -81,11 +81,11 @@ def _listed(reference: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _links(reference: dict[str, Any]) -> str:
     """Return links to what a reference lists, or to itself; only names where there are no addresses."""
-    return ", ".join(dict.fromkeys(filter(None, map(_link, _listed(reference))))) or _link(reference)
+    return ", ".join(dict.fromkeys(filter(None, map(link, _listed(reference))))) or link(reference)
 
 
-def _link(reference: dict[str, Any]) -> str:
-    return foreign.link(first(reference, NAMES), first(reference, ADDRESSES))
+def link(reference: dict[str, Any]) -> str:
+    return foreign.link(foreign.first(reference, *NAMES), foreign.first(reference, *ADDRESSES))
 
 
 def _shown(mark: re.Match[str], known: dict[str, tuple[str, str]], draft: Draft) -> str:

@@ -3,7 +3,7 @@
 https://github.com/open-webui/open-webui/blob/main/src/lib/components/chat/Settings/DataControls.svelte
 https://github.com/open-webui/open-webui/blob/main/backend/open_webui/utils/middleware.py (`serialize_output`)
 
-`details.py` has what each type of `details` element in a reply is kept as, ITEMS the same for `output`, where
+`markup.py` has what each type of `details` element in a reply is kept as, ITEMS the same for `output`, where
 newer versions have it.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS
-from chat.transfer.imported import UNKNOWN_TIME, Node, messages_of
+from chat.transfer.imported import Node
 from chat.transfer.records import ASSISTANT, ImportedConversation
 
-from . import details, foreign
+from . import foreign, markup
 from .drafts import Draft, Drafts
 
 Raw = dict[str, Any]
@@ -32,27 +32,23 @@ def conversation(value: Raw) -> ImportedConversation:
     nodes: list[Node] = []
     for key, raw in _messages(value):
         nodes += _nodes(key, raw, drafts)
-    messages, message_of_node = messages_of(nodes)
     models = chat.get("models") if isinstance(chat.get("models"), list) else []
-    updated = foreign.moment(value.get("updated_at")) or UNKNOWN_TIME
     of_chat = foreign.names(map(_file, foreign.records(chat.get("files"))), "name", "filename")
     drafts.files += [name for name in of_chat if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}]
-    return ImportedConversation(
-        source="open_webui",
+    return drafts.conversation(
+        "open_webui",
+        nodes,
+        foreign.text(history.get("currentId")),
         key=foreign.text(value.get("id")) or foreign.text(chat.get("id")),
         title=foreign.text(value.get("title")) or foreign.text(chat.get("title")),
-        messages=messages,
-        leaf=message_of_node.get(foreign.text(history.get("currentId")), ""),
         model=foreign.model(models[0]) if models else "",
         system=foreign.text(foreign.record(chat.get("params")).get("system"))
         or foreign.text(chat.get("system")),
         created=foreign.moment(value.get("created_at")) or foreign.moment(chat.get("timestamp")),
-        updated=updated,
-        pinned_at=updated if value.get("pinned") is True else None,
-        archived_at=updated if value.get("archived") is True else None,
+        updated=value.get("updated_at"),
+        pinned=value.get("pinned") is True,
+        archived=value.get("archived") is True,
         tags=foreign.tags(foreign.record(value.get("meta")).get("tags") or chat.get("tags")),
-        attachments=drafts.files,
-        left_out=drafts.left_out,
     )
 
 
@@ -133,19 +129,16 @@ def _part(draft: Draft, part: Raw) -> None:
     if image is not None:
         url = foreign.text(image) or foreign.text(foreign.record(image).get("url"))
         draft.picture(foreign.text(part.get("name")), url)
-    elif text := foreign.text_in(part):
-        if draft.role == ASSISTANT:
-            details.read(text, draft)
-        else:
-            draft.add(text)
-    elif part.get("type") != "text":
-        draft.leave_out("other", foreign.text(part.get("type")))
+    elif draft.role == ASSISTANT and (text := foreign.text_in(part)):
+        markup.read_details(text, draft)
+    else:
+        draft.unknown(part, None if part.get("type") == "text" else foreign.text(part.get("type")))
 
 
 def _read_output(draft: Draft, raw: Raw) -> None:
     """Keep what only `output` has; and of a reply without any text, its error."""
     items = foreign.records(raw.get("output"))
-    has_text, has_elements = draft.has_text, details.has_elements(foreign.text(raw.get("content")))
+    has_text, has_elements = draft.has_text, markup.has_details(foreign.text(raw.get("content")))
     for item in items:
         kind = foreign.text(item.get("type"))
         if has_elements or (kind == "message" and has_text):
@@ -158,18 +151,6 @@ def _read_output(draft: Draft, raw: Raw) -> None:
         draft.leave_out("other", error)
 
 
-def _message(draft: Draft, item: Raw) -> None:
-    draft.add(foreign.text_in(item.get("content")))
-
-
-def _reasoning(draft: Draft, item: Raw) -> None:
-    draft.think(foreign.text_in(item.get("summary") or item.get("content")))
-
-
-def _call(draft: Draft, item: Raw) -> None:
-    draft.call(foreign.text(item.get("name")), foreign.parsed(item.get("arguments")))
-
-
 def _returned(draft: Draft, item: Raw) -> None:
     draft.result(foreign.text(item.get("name")), foreign.text_in(item.get("output")))
     for each in foreign.records(item.get("files")):
@@ -178,18 +159,19 @@ def _returned(draft: Draft, item: Raw) -> None:
 
 def _interpreted(draft: Draft, item: Raw) -> None:
     draft.code(foreign.text(item.get("lang")) or "python", foreign.text(item.get("code")))
-    draft.code("", details.printed(item.get("output")))
+    draft.code("", markup.printed(item.get("output")))
 
 
 def _unknown(draft: Draft, item: Raw) -> None:
-    if text := foreign.text_in(item):
-        draft.think(text)
+    draft.think(foreign.text_in(item))
 
 
 ITEMS: dict[str, Callable[[Draft, Raw], None]] = {
-    "message": _message,
-    "reasoning": _reasoning,
-    "function_call": _call,
+    "message": lambda draft, item: draft.add(foreign.text_in(item.get("content"))),
+    "reasoning": lambda draft, item: draft.think(foreign.text_in(item.get("summary") or item.get("content"))),
+    "function_call": lambda draft, item: draft.call(
+        foreign.text(item.get("name")), foreign.parsed(item.get("arguments"))
+    ),
     "function_call_output": _returned,
     "open_webui:code_interpreter": _interpreted,
 }
@@ -199,7 +181,7 @@ def _executed(draft: Draft, execution: Raw) -> None:
     """Keep code that was run from a reply, unless the reply shows it already."""
     result = foreign.record(execution.get("result"))
     draft.code(foreign.text(execution.get("language")), foreign.text(execution.get("code")))
-    draft.code("", details.printed(result))
+    draft.code("", markup.printed(result))
     for each in foreign.records(result.get("files")):
         draft.picture(foreign.text(each.get("name")), foreign.text(each.get("url")))
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from .versions import MAX_DOCUMENT_CHARS
-
+MAX_DOCUMENT_CHARS = 200_000
 PATTERN_SECONDS = 0.1  # of processor time
 FILE_SECONDS = 10.0  # of all patterns in a file; later ones are only looked for as they stand
 MAX_PATTERN_CHARS = 20_000

@@ -1,16 +1,19 @@
-"""The messages on the pages of a shared link: those of its branch as they were when it was created."""
+"""The messages of a shared link, as they were when it was created: on its pages, and in copies of readers."""
 
 import uuid
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from chat.conversations.turns.fork import copy_branch
+from chat.exceptions import NotFound
 from chat.message_rendering import Text, render_page
-from chat.models import Attachment, Citation, Message, SharedLink
+from chat.models import Attachment, Citation, Conversation, Message, SharedLink, User
 from chat.models.citation import by_source
 from chat.models.message import MAX_BRANCH_DEPTH
-from chat.transfer.document import is_picture
-from chat.transfer.reading import branch_batches, read
+from chat.transfer.document import branch_batches, is_picture, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +86,22 @@ async def render(snapshot: SharedPage, visitor: Hashable) -> None:
     html = await render_page(visitor, texts)
     for message, rendered in zip(replies, html, strict=True):
         message["html"] = rendered
+
+
+def copy(user: User, token: str, model: str) -> Conversation:
+    """Copy the shared messages into a new conversation of `user`. Raises NotFound and PayloadTooLarge.
+
+    What the link does not share is not copied either: instructions, the assistant, parameters,
+    reasoning and times.
+    """
+    link = SharedLink.objects.by_token(token)
+    if link is None:
+        raise NotFound(_("This link doesn’t exist or has expired."))
+
+    def shared(message: Message) -> dict[str, Any]:
+        text = shared_text(link, message.pk, message.text)
+        return {"role": message.role, "text": text, "model": message.model}
+
+    made = Conversation(user=user, title=link.title, model=model)
+    copy_branch(made, link.leaf_id, shared, until=link.created)
+    return made

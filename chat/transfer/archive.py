@@ -2,23 +2,25 @@
 
 import io
 import json
+import logging
 import re
 import uuid
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from chat.files import files
+from chat.files.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
-from .archived_files import ArchivedFiles, entry
-from .assistants import ASSISTANTS_FOLDER, assistant_objects, attachments_of
-from .json_export import json_pieces
+from .document import file_name, json_pieces
+from .library import ASSISTANTS_FOLDER, PROMPTS_FILE, assistant_objects, attachments_of, prompts_json
 from .markdown_export import NameOf, markdown_pieces
-from .prompts import PROMPTS_FILE, prompts_json
 from .records import written
 
 ACCOUNT_FORMAT, ACCOUNT_FORMAT_VERSION = "chat.account", 1
@@ -26,6 +28,12 @@ ACCOUNT_FILE = "account.json"
 ARCHIVE_PIECE_BYTES = 65_536
 TITLE_CHARS = 40
 FROM_MARKDOWN = "../"  # from the folder `markdown` to the archive's root
+MISSING_FILES_LIST = "missing-files.txt"
+MAX_OUTAGES = 3  # files in a row that the storage does not give; each may take half a minute
+PRIVATE = 0o600 << 16  # the file's permissions, as zip stores them
+FIRST_ZIP_YEAR = 1980  # the earliest that a zip file's times can express
+
+logger = logging.getLogger(__name__)
 
 
 class _Pipe(io.RawIOBase):
@@ -124,3 +132,58 @@ def _readable_name(conversation: Conversation) -> str:
 def file_stem(title: str) -> str:
     """Return the title as a part of a file's name: letters, digits, spaces and hyphens."""
     return " ".join(re.sub(r"[^\w-]+", " ", title).split())
+
+
+class ArchivedFiles:
+    """Packs the files of attachments into `archive`, and lists those that cannot be read."""
+
+    def __init__(self, archive: zipfile.ZipFile, user: User) -> None:
+        self._archive, self._user = archive, user
+        self._packed: set[str] = set()
+        self._missing: list[str] = []
+        self._outages = 0  # in a row
+
+    def pack(self, attachments: Iterable[Attachment]) -> "Iterator[Future[bytes]]":
+        """Yield a future for each new file, which is packed afterwards. Raises StorageUnavailable."""
+        for attachment in attachments:
+            if file_name(attachment) not in self._packed:
+                self._packed.add(file_name(attachment))
+                reading = files.STORAGE_POOL.submit(self._user.pk, files.read, attachment.sha256)
+                yield reading
+                self._add(attachment, reading)
+
+    def finish(self) -> None:
+        """Add the list of the files that are missing, if there are any."""
+        if self._missing:
+            about = _("These files could not be read, so they are not in this archive:")
+            self._archive.writestr(
+                entry(MISSING_FILES_LIST, timezone.now()), "\n".join([about, *self._missing, ""])
+            )
+
+    def _add(self, attachment: Attachment, reading: "Future[bytes]") -> None:
+        """Pack a file that was read; pictures are not compressed again.
+
+        Raises StorageUnavailable after MAX_OUTAGES: the download breaks off, rather than to lack many files.
+        """
+        try:
+            content = reading.result()
+        except (FileNotFoundError, StorageUnavailable) as error:
+            self._outages = self._outages + 1 if isinstance(error, StorageUnavailable) else 0
+            if self._outages >= MAX_OUTAGES:
+                raise
+            logger.warning("the file of attachment %s cannot be read", attachment.pk)
+            self._missing.append(f"{file_name(attachment)}: {attachment.name}")
+            return
+        self._outages = 0
+        info = entry(file_name(attachment), attachment.created)
+        if attachment.is_picture:
+            info.compress_type = zipfile.ZIP_STORED
+        self._archive.writestr(info, content)
+
+
+def entry(name: str, moment: datetime) -> zipfile.ZipInfo:
+    """Return the description of a file in an archive."""
+    utc = moment.astimezone(UTC)
+    info = zipfile.ZipInfo(name, (max(utc.year, FIRST_ZIP_YEAR), *utc.timetuple()[1:6]))
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, PRIVATE
+    return info

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn, ParamSpec, TypeVar
+from typing import IO, Any, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.utils import timezone
@@ -51,20 +51,13 @@ class OutOfTime(Exception):
     """The files of this import have taken READING_SECONDS. Only those that need no reading are stored."""
 
 
-def refuse_conversion(person: int, file: IO[bytes], needed: NeedsConversion) -> NoReturn:
-    """Stand for the conversion of documents where no server runs."""
-    raise needed
-
-
 class Attachments:
     """The pictures and documents of the imported file at `path`, for one person.
 
     `beat` is called every second while one is read.
     """
 
-    def __init__(
-        self, user: User, path: Path, beat: Callable[[], object], convert: ConvertDocument = refuse_conversion
-    ) -> None:
+    def __init__(self, user: User, path: Path, beat: Callable[[], object], convert: ConvertDocument) -> None:
         self._user, self._beat, self._convert = user, beat, convert
         self._file = path.open("rb")  # its position is not the one of the child
         self._told: IO[bytes] | None = None  # contents that the child has told, of one conversation

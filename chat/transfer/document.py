@@ -1,13 +1,23 @@
-"""The JSON format of an exported conversation, which docs/api.md and conversation.schema.json describe.
+"""The JSON of an exported conversation, which docs/api.md and conversation.schema.json describe.
 
 Fields that are added later are optional, so that older files stay valid. An incompatible change increases the
-version.
+version. Messages are read in batches of bounded size, however long a conversation is.
 """
 
+import json
+import uuid
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+from typing import Any
+
+from django.db.models.functions import Length
+
+from chat.db.batches import batches_by_size
 from chat.files.uploads import MAX_EXTENSION_CHARS
-from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run
+from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
+from chat.models.message import MAX_BRANCH_DEPTH
 
 from .records import (
     ATTACHMENTS_FOLDER,
@@ -20,13 +30,40 @@ from .records import (
     written,
 )
 
+READ_BATCH_MESSAGES = 100
+READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
 UNKNOWN_EXTENSION = "bin"
 EXPORTED_CITATION_FIELDS = ("title", "url", "page", "text")
 
+Ids = list[uuid.UUID]  # of a batch of messages
 
-def conversation_object(conversation: Conversation, leaf: str | None) -> Object:
-    """Return a conversation without its messages. `leaf`: the id of the last message that is shown."""
-    return {
+
+def json_pieces(conversation: Conversation) -> Iterator[str]:
+    """Yield the file of a conversation, all its branches, with one message on each line.
+
+    It comes in pieces, each read from the database only when it is needed.
+    """
+    yield f'{_dumps(_head(conversation))[:-1]}, "messages": ['
+    between = "\n"
+    rows = Message.objects.filter(conversation_id=conversation.pk, deleted=None).order_by("created", "pk")
+    sized = rows.values_list("pk", Length("text") + Length("reasoning"))
+    for batch in _batches(sized.iterator(chunk_size=2_000)):
+        for message in read(batch):
+            yield between + _dumps(message)
+            between = ",\n"
+    yield "\n]}\n"
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _head(conversation: Conversation) -> Object:
+    """Return a conversation without its messages."""
+    leaf = conversation.active_leaf_id
+    is_there = leaf and Message.objects.filter(pk=leaf, deleted=None).exists()
+    version = conversation.assistant_version
+    found: Object = {
         "format": CONVERSATION_FORMAT,
         "version": CONVERSATION_FORMAT_VERSION,
         "id": str(conversation.pk),
@@ -39,42 +76,76 @@ def conversation_object(conversation: Conversation, leaf: str | None) -> Object:
         "pinned_at": written(conversation.pinned_at),
         "archived_at": written(conversation.archived_at),
         "tags": sorted(tag.name for tag in conversation.tags.all()),
-        "active_leaf": leaf,
+        "active_leaf": str(leaf) if is_there else None,
     }
+    if version:  # without the instructions
+        found["assistant"] = {
+            "id": str(version.assistant_id),
+            "version": version.number,
+            "name": version.name,
+        }
+    return found
 
 
-def message_object(
-    message: Message,
-    text: str,
-    reasoning: str,
-    feedback: Feedback | None,
-    runs: list[Object],
-    attachments: list[Attachment],
-    citations: list[Citation],
+def shown_batches(conversation: Conversation) -> list[Ids]:
+    """Return the messages of the active branch, the root first."""
+    return branch_batches(conversation.active_leaf_id) if conversation.active_leaf_id else []
+
+
+def branch_batches(leaf: uuid.UUID) -> list[Ids]:
+    """Return the messages of the branch that ends with `leaf`, the root first."""
+    path = [(node.id, node.length) for node in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)]
+    return _batches(reversed(path))
+
+
+def _batches(sized: Iterable[tuple[uuid.UUID, int]]) -> list[Ids]:
+    """Return the messages in batches. `sized`: their ids and lengths."""
+    batches = batches_by_size(sized, itemgetter(1), max_items=READ_BATCH_MESSAGES, max_size=READ_BATCH_CHARS)
+    return [[key for key, _ in batch] for batch in batches]
+
+
+def read(batch: Ids) -> list[Object]:
+    """Return the messages of a batch, with their runs, feedback, pictures and citations; no deleted ones."""
+    found = Message.objects.filter(deleted=None).select_related("feedback", "imported_runs").in_bulk(batch)
+    runs: dict[uuid.UUID, list[Run]] = {}
+    for run in Run.objects.filter(message_id__in=batch).order_by("created", "pk"):
+        runs.setdefault(run.message_id, []).append(run)
+    attachments = Attachment.objects.of_messages(found)
+    citations = Citation.objects.of_messages(found)
+    return [
+        _message(found[key], runs.get(key, []), attachments.get(key, []), citations.get(key, []))
+        for key in batch
+        if key in found
+    ]
+
+
+def _message(
+    message: Message, runs: list[Run], attachments: list[Attachment], citations: list[Citation]
 ) -> Object:
-    """Return a message. `text` and `reasoning` include what a live run has written so far.
+    """Return a message, with what a live run has written so far.
 
     A message without pictures and documents has no field `attachments`, one without citations no field
     `citations`.
     """
+    text, reasoning = RunChunk.objects.texts(runs[-1].pk) if runs and runs[-1].is_live else ("", "")
+    feedback: Any = getattr(message, "feedback", None)
+    imported: Any = getattr(message, "imported_runs", None)
     found = {
         "id": str(message.pk),
         "parent": str(message.parent_id) if message.parent_id else None,
         "role": message.role,
-        "text": text,
-        "reasoning": reasoning,
+        "text": message.text + text,
+        "reasoning": message.reasoning + reasoning,
         "model": message.model,
         "created": written(message.created),
         "selected_at": written(message.selected_at),
-        "feedback": None
-        if feedback is None
-        else {"thumb": "up" if feedback.up else "down", "reason": feedback.reason},
-        "runs": runs,
+        "feedback": feedback and {"thumb": "up" if feedback.up else "down", "reason": feedback.reason},
+        "runs": [*(imported.runs if imported else []), *map(_run, runs)],
     }
     if attachments:
         found["attachments"] = [attachment_object(each) for each in attachments]
     if citations:
-        found["citations"] = [citation_object(each) for each in citations]
+        found["citations"] = [_citation(each) for each in citations]
     return found
 
 
@@ -105,7 +176,7 @@ def file_name(attachment: Attachment) -> str:
     return f"{ATTACHMENTS_FOLDER}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
 
 
-def citation_object(citation: Citation) -> Object:
+def _citation(citation: Citation) -> Object:
     """Return a passage that a reply was written from. `page` is 0 for none, `url` "" for none.
 
     `attachment` is the id of the document that it is from, if that is known.
@@ -129,7 +200,7 @@ def sha256_in(name: str) -> str:
     return name.removeprefix(ATTACHMENTS_FOLDER).partition(".")[0]
 
 
-def run_object(run: Run) -> Object:
+def _run(run: Run) -> Object:
     """Return one attempt at a reply. `usage` is null if the model's server did not report it."""
     found: Object = {name: getattr(run, name) for name in RUN_TEXTS}
     found |= {"parameters": run.parameters, "max_tokens": run.max_tokens}

@@ -1,10 +1,13 @@
 """Export of a conversation's active branch as one HTML file without scripts and remote resources."""
 
 import asyncio
+import re
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from datetime import tzinfo
+from functools import cache
 
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import get_language, get_language_bidi
@@ -16,11 +19,9 @@ from chat.files.problems import StorageUnavailable
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 
-from .document import is_picture, sha256_in, sources_of
+from .document import is_picture, read, sha256_in, shown_batches, sources_of
 from .markdown_export import NameOf, author, written_time
-from .reading import read, shown_batches
 from .records import Object, written
-from .stylesheet import style_sheet
 
 # The style sheet is inserted here and not by the template, which would escape it.
 DOCUMENT_START = """<!DOCTYPE html>
@@ -31,6 +32,41 @@ DOCUMENT_START = """<!DOCTYPE html>
 """
 DOCUMENT_BODY = "</head>\n<body>\n<main>\n"
 DOCUMENT_END = "</main>\n</body>\n</html>\n"
+# The parts of static/css/chat.css that begin and end with these lines.
+STYLESHEET_PARTS = (
+    (r"@layer tokens \{", r"(?=\n@layer elements)"),
+    (r"  /\* prose: ", r"/\* end of prose \*/"),
+    (r"/\* code: ", r"\Z"),
+)
+OWN = """
+*, ::before, ::after { box-sizing: border-box; margin: 0; }
+body {
+  max-inline-size: var(--column); margin: 2rem auto; padding-inline: 1rem; overflow-wrap: anywhere;
+  color: var(--text); background: var(--ground);
+  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+}
+a { color: var(--accent); }
+h1 { font-size: 1.5rem; line-height: 1.3; }
+h2 { font-size: .875rem; font-weight: 600; }
+h2 time, .about { color: var(--muted); font-size: .8125rem; font-weight: 400; }
+article { margin-block-start: 1.75rem; }
+.picture { margin-block: .5rem; }
+.picture img {
+  max-inline-size: 100%; max-block-size: 30rem; inline-size: auto; block-size: auto;
+  border-radius: var(--round);
+}
+.plain { white-space: pre-wrap; }
+.question .plain { padding: .75rem 1rem; border-radius: var(--round); background: var(--soft); }
+details { margin-block: .5rem; color: var(--muted); font-size: .875rem; }
+svg { inline-size: 1em; block-size: 1em; }
+@media print {
+  body { margin: 0; max-inline-size: none; }
+  .question .plain { border: 1px solid var(--edge); }
+  h2 { break-after: avoid; }
+  .prose :is(.code, tr) { break-inside: avoid; }
+  .prose pre { white-space: pre-wrap; }
+}
+"""
 
 
 async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf) -> AsyncIterator[str]:
@@ -84,3 +120,10 @@ def _message(message: Object, html: str, pictures: list[Object], zone: tzinfo, n
         "sources": sources_of(message),
     }
     return render_to_string("transfer/message.html", context)
+
+
+@cache
+def style_sheet() -> str:
+    source = (settings.BASE_DIR / "static/css/chat.css").read_text("utf-8")
+    found = (re.search(f"{start}.*?{end}", source, re.DOTALL) for start, end in STYLESHEET_PARTS)
+    return "\n".join([*(part[0] for part in found if part), OWN])

@@ -13,11 +13,11 @@ from django.db.models.functions import Greatest
 from chat.db.executor import short_transaction
 from chat.models import Conversation, Message, User
 
-from .reading import ID_BYTES
 from .records import MAX_IMPORTED_MESSAGES, ImportedConversation, ImportedMessage
 from .storing import add_messages, batches_of, id_of, ids_of
 
 Present = set[uuid.UUID]  # ids of stored messages that are not deleted
+ID_BYTES = 16
 MAX_PLANNED = 1_000_000  # messages of a file whose ids a preview keeps, 16 bytes each
 
 

@@ -1,14 +1,13 @@
 """The objects of an imported file, and the counts of what an import would store."""
 
 import logging
-import uuid
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from chat.models import User
 
-from . import assistants, prompts
+from . import library
 from .attachments import Attachments
 from .merging import Planned, new_messages
 from .problems import LEFT_OUT, PromptProblem
@@ -28,6 +27,10 @@ logger = logging.getLogger(__name__)
 
 SHOWN_NAMES = 20  # of each kind
 NAME_CHARS = 100
+COUNTS = (
+    *("conversations", "messages", "assistants", "grown", "added", "known", "trashed"),
+    *("prompts", "known_prompts", "refused_prompts"),
+)
 
 
 def attachments_of(messages: list[ImportedMessage]) -> list[ImportedAttachment]:
@@ -49,11 +52,9 @@ class Preview:
 
     def __init__(self, user: User, files: Attachments) -> None:
         self._user, self._files = user, files
-        self._own_prompts = prompts.OwnPrompts.of(user)
-        self._prompts = self._known_prompts = self._refused_prompts = 0
-        self.conversations = self._messages = self._known = self._trashed = 0
-        self._grown = self._added = self.assistants = self._known_assistants = 0
-        self._sources: Counter[str] = Counter()
+        self._own_prompts = library.OwnPrompts.of(user)
+        self._counts: Counter[str] = Counter()  # by COUNTS, and "known_assistants"
+        self._sources: dict[str, None] = {}
         self._skipped: Counter[str] = Counter()
         self._left_out: dict[str, Any] = {}
         self._planned = Planned()
@@ -61,89 +62,70 @@ class Preview:
     def add(self, found: Imported | Refusal) -> None:
         match found:
             case Refusal(code="prompt"):
-                self._refused_prompts += 1
+                self._counts["refused_prompts"] += 1
             case Refusal(code=code, error=error):
                 self._skipped[code] += 1
                 if error:
                     logger.error("a conversation of an imported file could not be read: %s", error)
             case ImportedPrompt():
                 self._add_prompt(found)
+            case ImportedAssistant() if library.is_known(self._user, found):
+                self._counts["known_assistants"] += 1
             case ImportedAssistant():
-                self._add_assistant(found)
+                self._counts["assistants"] += 1
+                self._leave_out(attachment=self._files.left_out(found.files))
             case ImportedConversation():
                 self._add_conversation(found)
             case OtherFiles(names=names):
-                add_left_out(self._left_out, {"file": names})
+                self._leave_out(file=names)
+
+    def _leave_out(self, **names: list[str]) -> None:
+        add_left_out(self._left_out, names)
 
     def _add_prompt(self, prompt: ImportedPrompt) -> None:
         try:
-            is_new = self._own_prompts.add(prompts.content_of(prompt))
+            is_new = self._own_prompts.add(library.prompt_content(prompt))
         except PromptProblem:
-            self._refused_prompts += 1
+            self._counts["refused_prompts"] += 1
         else:
-            self._prompts += bool(is_new)
-            self._known_prompts += not is_new
+            self._counts["prompts" if is_new else "known_prompts"] += 1
 
     def _add_conversation(self, conversation: ImportedConversation) -> None:
         user = self._user
         key = id_of(user, conversation)
+        ids = ids_of(key, conversation)
         if key not in self._planned and not is_known(user, conversation):
-            self._add_new(key, conversation)
-            return
-        new = new_messages(user, conversation, self._planned.get(key)).messages
-        if new:
-            ids = ids_of(key, conversation)
+            self._planned.add(key, ids.values())
+            self._sources[conversation.source] = None
+            self._counts += Counter(conversations=1, messages=len(conversation.messages))
+            lost = self._files.left_out(attachments_of(conversation.messages))
+            self._leave_out(**conversation.left_out)
+            self._leave_out(attachment=conversation.attachments + lost)
+        elif new := new_messages(user, conversation, self._planned.get(key)).messages:
             self._planned.add(key, (ids[each.key] for each in new))
-            self._grown += 1
-            self._added += len(new)
-            add_left_out(self._left_out, {"attachment": self._files.left_out(attachments_of(new))})
-        elif key not in self._planned and is_in_trash(user, conversation):
-            self._trashed += 1
+            self._counts += Counter(grown=1, added=len(new))
+            self._leave_out(attachment=self._files.left_out(attachments_of(new)))
         else:
-            self._known += 1
-
-    def _add_assistant(self, assistant: ImportedAssistant) -> None:
-        if assistants.is_known(self._user, assistant):
-            self._known_assistants += 1
-        else:
-            self.assistants += 1
-            add_left_out(self._left_out, {"attachment": self._files.left_out(assistant.files)})
-
-    def _add_new(self, key: uuid.UUID, conversation: ImportedConversation) -> None:
-        self._planned.add(key, ids_of(key, conversation).values())
-        self._sources[conversation.source] += 1
-        self.conversations += 1
-        self._messages += len(conversation.messages)
-        add_left_out(self._left_out, conversation.left_out)
-        lost = self._files.left_out(attachments_of(conversation.messages))
-        add_left_out(self._left_out, {"attachment": conversation.attachments + lost})
+            is_lost = key not in self._planned and is_in_trash(user, conversation)
+            self._counts["trashed" if is_lost else "known"] += 1
 
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to import."""
-        return not (self.conversations or self._grown or self._prompts or self.assistants)
+        return not any(self._counts[each] for each in ("conversations", "grown", "prompts", "assistants"))
 
     @property
     def problem(self) -> str:
         """The reason for which an empty one is refused: a key of `problems.FILE_PROBLEMS`."""
-        if self._skipped or self._refused_prompts:
+        if self._skipped or self._counts["refused_prompts"]:
             return "nothing"
-        known = self._known or self._trashed or self._known_prompts or self._known_assistants
+        known = any(self._counts[each] for each in ("known", "trashed", "known_prompts", "known_assistants"))
         return "known" if known else "no_conversations"
 
     def as_dict(self) -> dict[str, Any]:
         return {
+            **{name: self._counts[name] for name in COUNTS},
             "sources": list(self._sources),
-            "conversations": self.conversations,
-            "messages": self._messages,
-            "assistants": self.assistants,
-            "grown": self._grown,
-            "added": self._added,
-            "known": self._known,
-            "trashed": self._trashed,
             "skipped": dict(self._skipped),
             "without": self._left_out,
-            "prompts": self._prompts,
-            "known_prompts": self._known_prompts,
-            "refused_prompts": self._refused_prompts,
         }

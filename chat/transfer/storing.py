@@ -4,7 +4,8 @@ So the same conversation is stored once, however often it is imported.
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -29,9 +30,9 @@ from chat.models.conversation import fold, title_from
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
-from .assistants import known_parameters, version_of
 from .imported import TEXTLESS_QUESTION
-from .records import ImportedConversation, ImportedMessage
+from .library import known_parameters, version_of
+from .records import ImportedCitation, ImportedConversation, ImportedMessage
 
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
 STORE_BATCH_MESSAGES = 200
@@ -126,16 +127,79 @@ def _begin(conversation: Conversation) -> None:
 def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: dict[str, uuid.UUID]) -> None:
     """Insert the messages that do not exist yet, with their index documents, runs, citations and feedback."""
     user = conversation.user
-    rows = list(_rows(conversation, batch, ids))
+    rows: list[Message] = []
+    attachments: list[Attachment] = []
+    citations: list[Citation] = []
+    runs: list[ImportedRuns] = []
+    feedback: list[Feedback] = []
+    for each in batch:
+        key = ids[each.key]
+        rows.append(_row(conversation, each, ids))
+        attachments += (
+            Attachment(
+                id=_attachment_id(key, place),
+                owner=user,
+                message_id=key,
+                position=place,
+                alt=sent.alt,
+                **sent.stored,
+            )
+            for place, sent in enumerate(each.attachments)
+            if sent.stored
+        )
+        created = rows[-1].created
+        citations += (_citation(key, n, cited, created, ids) for n, cited in enumerate(each.citations, 1))
+        if each.runs:
+            runs.append(ImportedRuns(message_id=key, runs=each.runs))
+        if each.feedback:
+            up, reason = each.feedback
+            about = {"conversation": conversation.pk, "user_id": user.pk}
+            feedback.append(Feedback(message_id=key, up=up, reason=reason, **about))
     Message.objects.bulk_create(rows, ignore_conflicts=True)
     index.add(index.message_of(row, user.pk) for row in rows)
-    Attachment.objects.bulk_create(_attachments(user, batch, ids), ignore_conflicts=True)
-    citations = list(_citations(batch, ids))
+    Attachment.objects.bulk_create(attachments, ignore_conflicts=True)
     drop_lost_attachments(citations)  # those whose files were not imported
     Citation.objects.bulk_create(citations, ignore_conflicts=True)
-    runs = [ImportedRuns(message_id=ids[each.key], runs=each.runs) for each in batch if each.runs]
     ImportedRuns.objects.bulk_create(runs, ignore_conflicts=True)
-    Feedback.objects.bulk_create(_feedback(conversation, batch, ids), ignore_conflicts=True)
+    Feedback.objects.bulk_create(feedback, ignore_conflicts=True)
+
+
+def _row(conversation: Conversation, message: ImportedMessage, ids: dict[str, uuid.UUID]) -> Message:
+    assert message.created
+    # A question without a text has "" if an attachment of it was stored.
+    is_bare = message.role == Message.Role.USER and not any(each.stored for each in message.attachments)
+    return Message(
+        id=ids[message.key],
+        conversation=conversation,
+        parent_id=ids[message.parent] if message.parent is not None else None,
+        role=message.role,
+        text=message.text or (TEXTLESS_QUESTION if is_bare else ""),
+        reasoning=message.reasoning,
+        model=message.model,
+        created=message.created,
+        selected_at=message.selected_at,
+    )
+
+
+def _citation(
+    message: uuid.UUID, number: int, cited: ImportedCitation, created: datetime, ids: dict[str, uuid.UUID]
+) -> Citation:
+    return Citation(
+        message_id=message,
+        number=number,
+        title=cited.title,
+        url=cited.url,
+        page=cited.page,
+        text=cited.text,
+        created=cited.created or created,
+        attachment_id=_attachment_id(ids[cited.attachment[0]], cited.attachment[1])
+        if cited.attachment
+        else None,
+    )
+
+
+def _attachment_id(message: uuid.UUID, position: int) -> uuid.UUID:
+    return uuid.uuid5(message, f"picture {position}")
 
 
 def _complete(conversation: Conversation, imported: ImportedConversation, leaf: uuid.UUID) -> None:
@@ -166,83 +230,6 @@ def _model(user: User, wanted: str, offered: Catalog) -> str:
         preferences = Preferences.objects.filter(pk=user.pk).first()
         return offered.resolve_or_default(preferences.model if preferences else "").id
     return wanted
-
-
-def _rows(
-    conversation: Conversation, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
-) -> Iterator[Message]:
-    for message in messages:
-        assert message.created
-        yield Message(
-            id=ids[message.key],
-            conversation=conversation,
-            parent_id=ids[message.parent] if message.parent is not None else None,
-            role=message.role,
-            text=message.text or _text_without_attachments(message),
-            reasoning=message.reasoning,
-            model=message.model,
-            created=message.created,
-            selected_at=message.selected_at,
-        )
-
-
-def _text_without_attachments(message: ImportedMessage) -> str:
-    """Return the text of a question that has none: "" if an attachment of it was stored."""
-    is_bare = message.role == Message.Role.USER and not any(each.stored for each in message.attachments)
-    return TEXTLESS_QUESTION if is_bare else ""
-
-
-def _attachments(
-    user: User, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
-) -> Iterator[Attachment]:
-    for message in messages:
-        for position, each in enumerate(message.attachments):
-            if each.stored:
-                yield Attachment(
-                    id=_attachment_id(ids[message.key], position),
-                    owner=user,
-                    message_id=ids[message.key],
-                    position=position,
-                    alt=each.alt,
-                    **each.stored,
-                )
-
-
-def _attachment_id(message: uuid.UUID, position: int) -> uuid.UUID:
-    return uuid.uuid5(message, f"picture {position}")
-
-
-def _citations(messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]) -> Iterator[Citation]:
-    for message in messages:
-        assert message.created
-        for number, each in enumerate(message.citations, 1):
-            yield Citation(
-                message_id=ids[message.key],
-                number=number,
-                title=each.title,
-                url=each.url,
-                page=each.page,
-                text=each.text,
-                created=each.created or message.created,
-                attachment_id=_attachment_id(ids[each.attachment[0]], each.attachment[1])
-                if each.attachment
-                else None,
-            )
-
-
-def _feedback(
-    conversation: Conversation, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
-) -> Iterator[Feedback]:
-    for message in messages:
-        if message.feedback:
-            up, reason = message.feedback
-            yield Feedback(
-                message_id=ids[message.key],
-                conversation=conversation.pk,
-                user_id=conversation.user_id,
-                up=up,
-                reason=reason,
-            )
 
 
 def _tags(user: User, names: Iterable[str]) -> list[Tag]:

@@ -1,21 +1,33 @@
-"""Permits for uploads, and the folder in which an uploaded file is kept until its import has ended.
+"""The files of imports: permits to upload them, and the folder that keeps them until an import has ended.
 
 The files are in `imports` of DATA_DIR and not in the database: they may be much larger than what is stored of
 them, and reading a zip archive needs random access. A process imports only files in its own DATA_DIR.
 """
 
+import contextlib
 import uuid
 from pathlib import Path
+from typing import IO, Any
 from urllib.parse import parse_qs
 
 from django.conf import settings
 from django.core import signing
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
+from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.files.problems import StorageUnavailable
+from chat.files.receiving import disk_errors, empty_file, form_errors
 from chat.limits import MEBIBYTE
+from chat.models.import_job import MAX_IMPORT_NAME_CHARS
+from chat.wire.text import sanitize
 
 IMPORT_FORM_BYTES = 65_536  # allowance for the multipart form around the file
 PERMIT_SECONDS = 86_400
+FILE_FIELD = "file"
 UPLOAD_SALT = "chat.transfer.upload"
 
 
@@ -59,3 +71,72 @@ def permitted(token: str) -> int | None:
         return int(signing.TimestampSigner(salt=UPLOAD_SALT).unsign(token, max_age=PERMIT_SECONDS))
     except (signing.BadSignature, ValueError):
         return None
+
+
+class EmptyFile(BadRequest):
+    """The form has no file, or an empty one."""
+
+
+class ImportFile(FileUploadHandler):
+    """Write the form's file to the path of the import `job`. `size` is None until a file has begun."""
+
+    def __init__(self, request: HttpRequest, job: uuid.UUID) -> None:
+        super().__init__(request)
+        self.path = path_of(job)
+        self.name = ""
+        self.size: int | None = None
+        self._file: IO[bytes] | None = None
+
+    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
+        super().new_file(field_name, file_name, *args, **kwargs)
+        if self.size is not None:
+            raise TooManyFilesSent("one file is imported at a time")
+        if field_name != FILE_FIELD:
+            raise StopUpload(connection_reset=True)
+        self.name = sanitize(file_name)[:MAX_IMPORT_NAME_CHARS]
+        with disk_errors():
+            self.path.touch(mode=0o600)
+            self._file, self.size = self.path.open("wb"), 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        assert self._file
+        self.size = start + len(raw_data)
+        if self.size > max_file_bytes():
+            raise RequestDataTooBig
+        with disk_errors():
+            self._file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._file:
+            with disk_errors():
+                self._file.close()
+
+    def discard(self) -> None:
+        with contextlib.suppress(StorageUnavailable):
+            self.close()
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+def receive(request: HttpRequest, job: uuid.UUID) -> ImportFile:
+    """Store the file of the request's form. Raises BadRequest, PayloadTooLarge and StorageUnavailable.
+
+    Then no file is left.
+    """
+    handler = ImportFile(request, job)
+    request.upload_handlers = [handler]
+    with form_errors(handler.discard, lambda: PayloadTooLarge(too_large())):
+        request.POST.dict()  # Django reads the form now, and calls the handler
+        if not handler.size:
+            raise EmptyFile(empty_file())
+    return handler
+
+
+def too_large() -> str:
+    words = _(
+        "The file is larger than %(size)s MiB. An administrator can raise that limit with IMPORT_MAX_MB."
+    )
+    return words % {"size": max_file_bytes() // MEBIBYTE}

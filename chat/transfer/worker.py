@@ -1,28 +1,57 @@
-"""The background task that runs imports: a few at a time in each process, each in a thread of its own."""
+"""The background task that runs imports: a few at a time in each process, each in a thread of its own.
+
+A step is the check of a file, which makes the preview, or the storing of its conversations. One that was
+interrupted is resumed: the check from the beginning, the storing where it was.
+"""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
+from django.conf import settings
+from django.db import Error
+
+from chat.catalog import catalog
 from chat.db.background import FailureLog
 from chat.db.executor import DatabaseExecutor
+from chat.files.confinement import Crashed, Expired, TooMuchOutput
+from chat.files.extraction import Extracted, NeedsConversion
+from chat.files.problems import ConversionUnavailable, StorageUnavailable, UnconfinedFiles
+from chat.models import ImportJob
 
-from .jobs import Stop, claim, tidy
-
-if TYPE_CHECKING:
-    from chat.files.extraction import Extracted, NeedsConversion
-
-    from .attachments import ConvertDocument
+from . import library, uploads
+from .attachments import Attachments, ConvertDocument, OutOfTime
+from .jobs import Ended, Hold, Stop, TurnOver, claim, finish, tidy
+from .merging import merge, new_messages
+from .preview import Preview, add_left_out, attachments_of
+from .problems import FileProblem, PromptProblem
+from .reader import Untrusted, objects
+from .records import (
+    Imported,
+    ImportedAssistant,
+    ImportedAttachment,
+    ImportedConversation,
+    ImportedPrompt,
+    LeftOut,
+    OtherFiles,
+    Refusal,
+)
+from .storing import is_known, store
 
 IMPORT_POLL_SECONDS = 5.0  # between two searches for imports, such as those of a process that died
 TIDY_SECONDS = 3_600.0
 # The largest file that each thread takes. Large ones last for minutes, and others need not wait for them.
 MOST_BYTES = (None, None, 8 * 1_048_576)
-AsyncConvert = Callable[[int, IO[bytes], "NeedsConversion"], "Coroutine[Any, Any, Extracted]"]
+AsyncConvert = Callable[[int, IO[bytes], NeedsConversion], Coroutine[Any, Any, Extracted]]
+MAX_CONVERSATIONS = 50_000  # in a file
+State = ImportJob.State
+
+logger = logging.getLogger(__name__)
 
 _wake: list[asyncio.Event] = []  # of each thread
 
@@ -31,7 +60,7 @@ async def work_on_imports(convert: AsyncConvert) -> None:
     """Run imports until cancelled, which gives them back."""
     stopping, loop = threading.Event(), asyncio.get_running_loop()
 
-    def convert_here(person: int, file: IO[bytes], needed: "NeedsConversion") -> "Future[Extracted]":
+    def convert_here(person: int, file: IO[bytes], needed: NeedsConversion) -> Future[Extracted]:
         return asyncio.run_coroutine_threadsafe(convert(person, file, needed), loop)
 
     threads = [DatabaseExecutor("db-import") for _ in MOST_BYTES]
@@ -48,12 +77,10 @@ async def work_on_imports(convert: AsyncConvert) -> None:
             await loop.run_in_executor(None, thread.close)
 
 
-def _work(stop: Stop, convert: "ConvertDocument", most_bytes: int | None) -> bool:
+def _work(stop: Stop, convert: ConvertDocument, most_bytes: int | None) -> bool:
     """Do one step of the oldest import that this thread may claim. Return False if there is none."""
     job = claim(most_bytes)
     if job:
-        from .step import work  # what it imports is not needed before
-
         work(job, stop, convert)
     return job is not None
 
@@ -82,3 +109,133 @@ def wake() -> None:
     """Make this process look for imports now. To be called on its event loop."""
     for event in _wake:
         event.set()
+
+
+def work(job: ImportJob, stop: Stop, convert: ConvertDocument) -> None:
+    """Do one step of an import that this process has claimed."""
+    hold = Hold(job, stop)
+    try:
+        _run(job, hold, convert)
+    except Ended:
+        hold.release()
+    except (ConversionUnavailable, StorageUnavailable):
+        hold.release()
+        raise  # an outage of the storage or the conversion: the import is resumed after it
+    except FileProblem as problem:
+        finish(job, State.REFUSED, problem=problem.code, preview=job.preview)
+    except FileNotFoundError:
+        finish(job, State.REFUSED, problem="gone")
+    except UnconfinedFiles:
+        finish(job, State.REFUSED, problem="unconfined")
+    except Expired:
+        finish(job, State.REFUSED, problem="slow")
+    except (Crashed, TooMuchOutput, Untrusted) as error:
+        logger.warning("the reader of an imported file failed: %s %s", type(error).__name__, error)
+        hold.release(attempts=0)
+    except Error:
+        raise  # an outage of the database: the same
+    except Exception:
+        logger.exception("an import failed")
+        finish(job, State.REFUSED, problem="failed")
+
+
+def _run(job: ImportJob, hold: Hold, convert: ConvertDocument) -> None:
+    path = uploads.path_of(job.pk)
+    with path.open("rb") as file, closing(Attachments(job.user, path, hold.beat, convert)) as attachments:
+        if job.state == State.CHECKING:
+            _check(job, hold, file, attachments)
+        else:
+            attachments.resume(job.preview.pop("read", {}))
+            try:
+                _Storing(job, hold, attachments).run(file)
+            except TurnOver:
+                job.preview["read"] = attachments.read
+                hold.line_up()
+
+
+def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments) -> None:
+    """Count the file's content, and store the preview."""
+    preview = Preview(job.user, attachments)
+    job.processed = 0
+    try:
+        for found in objects(file, hold.beat, attachments.keep):
+            preview.add(found)
+            job.processed += 1
+            if job.processed > MAX_CONVERSATIONS:
+                raise FileProblem("too_many")
+            hold.beat()
+    except FileProblem:
+        job.preview = preview.as_dict()  # what the file has is named nevertheless
+        raise
+    columns = {"preview": preview.as_dict(), "total": job.processed}
+    if preview.is_empty:
+        finish(job, State.REFUSED, problem=preview.problem, **columns)
+    else:
+        hold.pass_on(State.READY, processed=0, **columns)
+
+
+class _Storing:
+    """The step that stores what the preview showed."""
+
+    def __init__(self, job: ImportJob, hold: Hold, attachments: Attachments) -> None:
+        self._job, self._hold, self._attachments = job, hold, attachments
+        self._lost: LeftOut = {}  # what the current object goes without, by kind
+
+    def run(self, file: IO[bytes]) -> None:
+        """Store the objects, continuing where the last process stopped."""
+        most = settings.ATTACHMENT_MAX_BYTES if settings.ATTACHMENTS else 0
+        keep = self._attachments.keep
+        for found in objects(file, self._hold.beat, keep, skip=self._job.processed, content_bytes=most):
+            self._store(found)
+            self._attachments.forget()
+            self._hold.share()
+        finish(self._job, State.DONE, **{name: getattr(self._job, name) for name in ("processed", "preview")})
+
+    def _store(self, found: Imported | Refusal) -> None:
+        user = self._job.user
+        if isinstance(found, ImportedConversation) and not is_known(user, found):
+            self._take(attachments_of(found.messages), found)
+            store(user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm)
+        elif isinstance(found, ImportedConversation) and (new := new_messages(user, found)).messages:
+            self._take(attachments_of(new.messages))
+            merge(user, found, new, self._confirm)
+        elif isinstance(found, ImportedAssistant) and not library.is_known(user, found):
+            self._take(found.files)
+            library.store_assistant(user, found)
+            self._done()
+        else:
+            if isinstance(found, ImportedPrompt):
+                with suppress(PromptProblem):
+                    library.store_prompt(user, library.prompt_content(found))
+            elif isinstance(found, OtherFiles):
+                self._lost = {"file": found.names}
+            self._done()
+
+    def _take(
+        self, attachments: list[ImportedAttachment], conversation: ImportedConversation | None = None
+    ) -> None:
+        """Store the files of the attachments; note the others as lost."""
+        lost = {"attachment": list(conversation.attachments) if conversation else [], "unread": []}
+        for each in attachments:
+            kind, is_new = "attachment", False
+            try:
+                is_new = self._attachments.store(each)
+            except OutOfTime:
+                kind = "unread"
+            if each.stored is None:
+                lost[kind].append(each.name)
+            self._hold.share() if is_new else self._hold.beat()
+        self._lost = (conversation.left_out if conversation else {}) | lost
+
+    def _confirm(self, is_last: bool) -> None:
+        """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""
+        if is_last:
+            self._job.stored += 1
+            self._done()
+        self._hold.confirm()
+
+    def _done(self) -> None:
+        """Count an object that was dealt with, and note what was lost of it."""
+        self._job.processed += 1
+        add_left_out(self._job.preview.setdefault("lost", {}), self._lost)
+        self._lost = {}

@@ -21,7 +21,7 @@ from chat.models import Attachment, Message, SharedLink, User
 from chat.models.api_key import digest_of
 from chat.models.message import MAX_BRANCH_DEPTH
 from chat.sharing import links, snapshot
-from chat.sharing.copies import copy
+from chat.sharing.snapshot import copy
 from chat.upstream.catalog import UnknownModel
 
 from .files import document_text

@@ -6,10 +6,13 @@ from collections.abc import Collection
 from concurrent.futures import Future
 from typing import Any
 
+from asgiref.sync import async_to_sync
+
 from chat.accounts.timezones import UTC
 from chat.models import Conversation, User
 from chat.transfer.archive import archive_pieces
-from chat.transfer.json_export import json_pieces
+from chat.transfer.document import json_pieces
+from chat.transfer.html_export import html_pieces
 from chat.transfer.markdown_export import markdown_pieces
 
 
@@ -20,6 +23,13 @@ def as_json(conversation: Conversation) -> dict[str, Any]:
 
 def as_markdown(conversation: Conversation) -> str:
     return "".join(markdown_pieces(conversation, UTC, str))
+
+
+def as_html(conversation: Conversation) -> str:
+    async def whole() -> str:
+        return "".join([piece async for piece in html_pieces(conversation, UTC, str)])
+
+    return async_to_sync(whole)()
 
 
 def archived(user: User, only: Collection[uuid.UUID] | None = None) -> bytes:

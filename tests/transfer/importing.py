@@ -3,11 +3,13 @@
 import io
 import json
 import zipfile
-from typing import Any
+from collections.abc import Callable
+from typing import IO, Any, NoReturn
 
+from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
-from chat.transfer import jobs, step, uploads
-from chat.transfer.attachments import ConvertDocument, refuse_conversion
+from chat.transfer import jobs, uploads, worker
+from chat.transfer.attachments import ConvertDocument
 from chat.transfer.jobs import Stop
 
 
@@ -17,6 +19,22 @@ def zipped(files: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:
         for name, value in files.items():
             archive.writestr(name, value if isinstance(value, str | bytes) else json.dumps(value))
     return made.getvalue()
+
+
+def changed(data: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
+    """The archive with each entry's bytes replaced by `change(name, bytes)`; None leaves it out."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            content = change(name, old.read(name))
+            if content is not None:
+                new.writestr(name, content)
+    return target.getvalue()
+
+
+def with_attachments(data: bytes, content: bytes) -> bytes:
+    """The archive with this content of each attachment."""
+    return changed(data, lambda name, old: content if name.startswith("attachments/") else old)
 
 
 def uploaded(user: User, value: Any) -> ImportJob:
@@ -30,11 +48,16 @@ def never() -> bool:
     return False
 
 
+def refuse_conversion(person: int, file: IO[bytes], needed: NeedsConversion) -> NoReturn:
+    """Stand for the conversion of documents where no server runs."""
+    raise needed
+
+
 def work(stop: Stop = never, convert: ConvertDocument = refuse_conversion) -> bool:
     """Do one step of an import; False if none waits."""
     job = jobs.claim()
     if job:
-        step.work(job, stop, convert)
+        worker.work(job, stop, convert)
     return job is not None
 
 
@@ -44,10 +67,24 @@ def start(job: ImportJob) -> None:
     )
 
 
-def imported(user: User, value: Any, convert: ConvertDocument = refuse_conversion) -> ImportJob:
+def checked(user: User, value: Any) -> ImportJob:
+    """Upload and check a file."""
+    job = uploaded(user, value)
+    work()
+    job.refresh_from_db()
+    return job
+
+
+def started(user: User, value: Any) -> ImportJob:
+    """Upload and check a file, and start its import."""
     job = uploaded(user, value)
     work()
     start(job)
+    return job
+
+
+def imported(user: User, value: Any, convert: ConvertDocument = refuse_conversion) -> ImportJob:
+    job = started(user, value)
     work(convert=convert)
     job.refresh_from_db()
     return job

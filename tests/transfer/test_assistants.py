@@ -5,28 +5,27 @@ import json
 import uuid
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import jsonschema_rs
 import pytest
-from asgiref.sync import async_to_sync
-from django.conf import settings as site
 
-from chat.accounts.timezones import UTC
 from chat.files import files, uploads
 from chat.files.decoding import EncodedPicture
 from chat.files.extraction import extract
 from chat.library import assistants
 from chat.library.assistants import AssistantContent, content_of
-from chat.models import Assistant, Attachment, Conversation, ImportJob, User
-from chat.transfer import assistants as transferred
-from chat.transfer.assistants import version_of
-from chat.transfer.html_export import html_pieces
+from chat.models import Assistant, Attachment, Conversation, User
+from chat.transfer import library as transferred
+from chat.transfer.library import version_of
 from tests.files import pictures
-from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported, uploaded, work
+from tests.transfer.exported import archived, as_html, as_json, as_markdown
+from tests.transfer.importing import checked, imported, with_attachments
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.database,
+    pytest.mark.usefixtures("attachments", "folder"),
+]
 SCHEMA = json.loads((Path(transferred.__file__).parent / "assistant.schema.json").read_text("utf-8"))
 VERSION = {
     "number": 1,
@@ -46,11 +45,6 @@ PIRATE = AssistantContent(
 )
 
 
-@pytest.fixture(autouse=True)
-def folder(attachments: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-
-
 @pytest.fixture
 def alice() -> User:
     return User.objects.create_user("alice")
@@ -59,14 +53,6 @@ def alice() -> User:
 @pytest.fixture
 def pirate(alice: User) -> Assistant:
     return assistants.create(alice, PIRATE)
-
-
-def checked(user: User, value: Any) -> ImportJob:
-    """Check a file, of which nothing can be imported."""
-    job = uploaded(user, value)
-    work()
-    job.refresh_from_db()
-    return job
 
 
 def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirate: Assistant) -> None:
@@ -188,14 +174,7 @@ def test_files_that_are_not_there_are_counted(bob: User) -> None:
 def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: Path) -> None:
     rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
     assistants.create(alice, AssistantContent("Referee", documents=[rules.pk]))
-    target = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
-        zipfile.ZipFile(target, "w") as new,
-    ):
-        for name in old.namelist():
-            new.writestr(name, pictures.png() if name.startswith("attachments/") else old.read(name))
-    assert imported(bob, target.getvalue()).state == "done"
+    assert imported(bob, with_attachments(archived(alice), pictures.png())).state == "done"
     assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
     assert not Attachment.objects.filter(owner=bob).exists()
 
@@ -214,14 +193,7 @@ def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
 def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> None:
     face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
     assistants.create(alice, AssistantContent("Cook", image=face.pk))
-    target = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
-        zipfile.ZipFile(target, "w") as new,
-    ):
-        for name in old.namelist():
-            new.writestr(name, pictures.png(900, 300) if "attachments/" in name else old.read(name))
-    assert imported(bob, target.getvalue()).state == "done"
+    assert imported(bob, with_attachments(archived(alice), pictures.png(900, 300))).state == "done"
     theirs = Assistant.objects.get(owner=bob).current.image
     assert (theirs.width, theirs.height) == (128, 128)
 
@@ -233,10 +205,6 @@ def test_the_html_export_names_the_assistant(alice: User) -> None:
     talk.active_leaf = talk.messages.create(role="user", text="What today?")
     talk.save()
 
-    async def whole() -> str:
-        stored = await Conversation.objects.aget(pk=talk.pk)
-        return "".join([piece async for piece in html_pieces(stored, UTC, str)])
-
-    page = async_to_sync(whole)()
+    page = as_html(Conversation.objects.get(pk=talk.pk))
     assert "Assistant: <bdi>&lt;b&gt;Cook&lt;/b&gt;</bdi>" in page
     assert "Secret." not in page

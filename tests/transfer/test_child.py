@@ -17,7 +17,7 @@ from chat.transfer import jobs, reader
 from tests.support.waiting import until
 from tests.transfer import samples
 from tests.transfer.exported import archived
-from tests.transfer.importing import imported, never, start, uploaded, work
+from tests.transfer.importing import checked, imported, never, start, uploaded, work
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("folder")]
 State = ImportJob.State
@@ -107,9 +107,7 @@ def test_a_file_whose_child_dies_twice_is_refused(ann: User, caplog: pytest.LogC
 def test_a_file_that_takes_too_long_is_refused(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "CPU_SECONDS", 1)
     monkeypatch.setattr(reader, "CPU_SECONDS_PER_MEBIBYTE", 0)
-    job = uploaded(ann, b"[" + b",".join([b'{"a":[' + b"0," * 3_000_000 + b"0]}"] * 4) + b"]")
-    work()
-    job.refresh_from_db()
+    job = checked(ann, b"[" + b",".join([b'{"a":[' + b"0," * 3_000_000 + b"0]}"] * 4) + b"]")
     assert (job.state, job.problem) == (State.REFUSED, "slow")
 
 

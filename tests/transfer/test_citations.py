@@ -6,24 +6,20 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from asgiref.sync import async_to_sync
 
-from chat.accounts.timezones import UTC
 from chat.models import Citation, Conversation, ImportJob, Message, User
 from chat.rendering.definitions import PARSER
 from chat.transfer import document
-from chat.transfer.html_export import html_pieces
-from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.exported import as_html, as_json, as_markdown
 from tests.transfer.importing import imported
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("folder"),
+]
 SCHEMA = json.loads((Path(document.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 FIELDS = ("number", "title", "url", "page", "text", "created")
-
-
-@pytest.fixture(autouse=True)
-def folder(settings: Any, tmp_path: Path) -> None:
-    settings.DATA_DIR = tmp_path
 
 
 @pytest.fixture
@@ -119,10 +115,7 @@ def test_a_line_of_a_passage_is_no_code_list_or_heading(talk: Conversation, line
 
 
 def test_html_lists_the_sources_as_text(talk: Conversation) -> None:
-    async def page() -> str:
-        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
-
-    whole = async_to_sync(page)()
+    whole = as_html(talk)
     assert "<h3>Sources</h3>" in whole
     assert "<summary>Page 3</summary>" in whole
     assert "&lt;b&gt;line" in whole

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from chat.accounts.timezones import UTC
 from chat.files import confinement, files, reading, uploads
 from chat.files.extraction import Extracted, NeedsConversion, extract
 from chat.files.problems import ConversionUnavailable
@@ -28,20 +26,17 @@ from chat.models import (
 from chat.models.import_job import ABANDONED_AFTER
 from chat.transfer import attachments as transfer_attachments
 from chat.transfer import jobs, reader
-from chat.transfer.html_export import html_pieces
 from tests.files import documents, pictures
 from tests.passages.stored import document
-from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported, start, uploaded, work, zipped
+from tests.transfer.exported import archived, as_html, as_json, as_markdown
+from tests.transfer.importing import imported, start, started, uploaded, with_attachments, work, zipped
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("attachments", "folder"),
+]
 CONTENT = "# Grüße\n\n| a | b |\n".encode()
-
-
-@pytest.fixture(autouse=True)
-def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
-    settings.DATA_DIR = tmp_path
-    return attachments
 
 
 @pytest.fixture
@@ -61,12 +56,8 @@ def talk(ann: User, tmp_path: Path) -> Conversation:
     return made
 
 
-def archive(user: User) -> bytes:
-    return archived(user)
-
-
 def test_an_archive_holds_the_original_under_its_extension(ann: User, talk: Conversation) -> None:
-    with zipfile.ZipFile(io.BytesIO(archive(ann))) as found:
+    with zipfile.ZipFile(io.BytesIO(archived(ann))) as found:
         told = json.loads(found.read(f"conversations/{talk.pk}.json"))["messages"][0]["attachments"]
         [name] = [each for each in found.namelist() if each.startswith("attachments/")]
         assert found.read(name) == CONTENT
@@ -83,7 +74,7 @@ def test_a_source_leads_to_the_imported_document(ann: User, talk: Conversation) 
     cited = Citation(title="my [notes].md", page=1, text="Grüße", attachment_id=notes.pk)
     Citation.objects.add(reply.pk, [cited])
     bob, carol = (User.objects.create_user(name) for name in ("bob", "carol"))
-    assert imported(bob, archive(ann)).state == ImportJob.State.DONE
+    assert imported(bob, archived(ann)).state == ImportJob.State.DONE
     his = Citation.objects.get(message__conversation__user=bob)
     assert his.attachment == Attachment.objects.get(owner=bob)
     assert his.attachment_id != notes.pk
@@ -103,18 +94,15 @@ def test_a_source_leads_to_no_document_of_others(ann: User, talk: Conversation) 
 
 
 def test_single_files_name_the_document(talk: Conversation) -> None:
-    async def whole() -> str:
-        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
-
     assert "*Document: my \\[notes\\].md*" in as_markdown(talk)
-    page = async_to_sync(whole)()
+    page = as_html(talk)
     assert "Document: <bdi>my [notes].md</bdi>" in page
     assert "<img" not in page
 
 
 def test_an_export_is_imported_with_its_documents_and_their_text(ann: User, talk: Conversation) -> None:
     ben = User.objects.create_user("ben")
-    job = imported(ben, archive(ann))
+    job = imported(ben, archived(ann))
     assert (job.state, job.stored, job.preview["without"]) == (ImportJob.State.DONE, 1, {})
     taken = Attachment.objects.get(owner=ben)
     assert (taken.name, taken.media_type, taken.pages) == ("my [notes].md", "text/markdown", 1)
@@ -127,7 +115,7 @@ def test_the_server_reads_no_archive_itself(
     ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only confined children do: a directory of 8 MB took seconds, and may be made to harm."""
-    sent, ben = archive(ann), User.objects.create_user("ben")
+    sent, ben = archived(ann), User.objects.create_user("ben")
     monkeypatch.setattr(reader, "stream_confined", confinement.stream_confined)
     monkeypatch.setattr(zipfile, "ZipFile", None)
     imported(ben, sent)
@@ -137,7 +125,7 @@ def test_the_server_reads_no_archive_itself(
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_damaged_file_in_an_archive_is_left_out(ann: User, talk: Conversation, method: int) -> None:
-    with zipfile.ZipFile(io.BytesIO(archive(ann))) as exported:
+    with zipfile.ZipFile(io.BytesIO(archived(ann))) as exported:
         sent = bytearray(zipped({each: exported.read(each) for each in exported.namelist()}, method))
     with zipfile.ZipFile(io.BytesIO(sent)) as made:
         (entry,) = (each for each in made.infolist() if each.filename.startswith("attachments/"))
@@ -150,12 +138,9 @@ def test_a_damaged_file_in_an_archive_is_left_out(ann: User, talk: Conversation,
 
 
 def test_a_document_that_cannot_be_read_is_left_out(ann: User, talk: Conversation) -> None:
-    target = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(archive(ann))) as old, zipfile.ZipFile(target, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, b"\0\1\2" if name.startswith("attachments/") else old.read(name))
     ben = User.objects.create_user("ben")
-    assert imported(ben, target.getvalue()).state == ImportJob.State.DONE
+    sent = with_attachments(archived(ann), b"\0\1\2")
+    assert imported(ben, sent).state == ImportJob.State.DONE
     assert not Attachment.objects.filter(owner=ben).exists()
     assert Message.objects.get(conversation__user=ben, role="user").text == "…"
 
@@ -173,7 +158,7 @@ def odt(ann: User, talk: Conversation, tmp_path: Path) -> bytes:
         stored = uploads.store_document(ann, "notes.odt", file, Extracted(ODT, ("Grüße",)))
     stored.message = talk.messages.get(role="user")
     stored.save()
-    exported = archive(ann)
+    exported = archived(ann)
     Conversation.objects.all().delete()
     AttachmentFile.objects.all().delete()
     return exported
@@ -285,13 +270,10 @@ def test_an_import_does_not_tell_what_others_have(
 
 def with_file(talk: Conversation, content: bytes, extension: str) -> bytes:
     """An archive of the conversation in which its document has these bytes."""
-    told, target = as_json(talk), io.BytesIO()
+    told = as_json(talk)
     name = f"attachments/{uploads.sha256_of(content)}.{extension}"
     told["messages"][0]["attachments"][0] |= {"file": name, "name": f"x.{extension}"}
-    with zipfile.ZipFile(target, "w") as packed:
-        packed.writestr(f"conversations/{talk.pk}.json", json.dumps(told))
-        packed.writestr(name, content)
-    return target.getvalue()
+    return zipped({f"conversations/{talk.pk}.json": told, name: content})
 
 
 def test_all_files_of_a_conversation_count_against_the_quota(
@@ -330,9 +312,7 @@ def test_an_import_gives_way_after_each_document(three: bytes, monkeypatch: pyte
 
     monkeypatch.setattr(reading, "read", counted)
     monkeypatch.setattr(jobs, "TURN_SECONDS", 0)
-    job = uploaded(ben, three)
-    work()
-    start(job)
+    started(ben, three)
     other = uploaded(cat, three)
     work()
     work()
@@ -350,9 +330,7 @@ def test_a_file_that_is_gone_at_the_next_turn_is_read_again(
 ) -> None:
     monkeypatch.setattr(jobs, "TURN_SECONDS", 0)
     ben = User.objects.create_user("ben")
-    job = uploaded(ben, three)
-    work()
-    start(job)
+    started(ben, three)
     waits = uploaded(User.objects.create_user("cat"), three)
     ImportJob.objects.filter(pk=waits.pk).update(beat=timezone.now() - ABANDONED_AFTER)
     work()

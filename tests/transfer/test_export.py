@@ -18,7 +18,7 @@ from chat.library.assistants import AssistantContent
 from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, Tag, User
 from chat.transfer import document
 from chat.transfer.archive import archive_pieces
-from chat.transfer.stylesheet import style_sheet
+from chat.transfer.html_export import style_sheet
 from tests.support import message_trees
 from tests.support.message_trees import Tree, run
 from tests.transfer.exported import archived, as_json, as_markdown

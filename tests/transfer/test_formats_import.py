@@ -1,10 +1,6 @@
 """Files of other chats, read in the confined child and stored."""
 
 import base64
-import io
-import json
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +9,14 @@ from chat.models import Attachment, Conversation, ImportJob, User
 from tests.files import pictures
 from tests.transfer import samples
 from tests.transfer.exported import as_json
-from tests.transfer.importing import imported
+from tests.transfer.importing import imported, zipped
 
 PART = {"content_type": "image_asset_pointer"}
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
-    settings.DATA_DIR = tmp_path
-    return attachments
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("attachments", "folder"),
+]
 
 
 def messages(user: User, sent: Any) -> tuple[list[dict[str, Any]], ImportJob]:
@@ -66,12 +60,8 @@ def test_files_in_an_archive_of_chatgpt_are_attachments(ann: User) -> None:
         {"id": "file-Gone12", "name": "gone.pdf"},
     ]
     question["content"]["parts"] = ["What are these?", PART | {"asset_pointer": "file-service://file-AbC123"}]
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("conversations.json", json.dumps([sent]))
-        archive.writestr("file-AbC123-cat.png", pictures.png(9, 8))
-        archive.writestr("user-x/file_00ab12-notes.txt", "Item 1")
-    found, job = messages(ann, data.getvalue())
+    packed = {"file-AbC123-cat.png": pictures.png(9, 8), "user-x/file_00ab12-notes.txt": "Item 1"}
+    found, job = messages(ann, zipped({"conversations.json": [sent], **packed}))
     assert [(each["name"], each["media_type"]) for each in found[0]["attachments"]] == [
         ("cat.png", "image/png"),
         ("notes.txt", "text/plain"),

@@ -13,12 +13,12 @@ from chat.files.problems import UnconfinedFiles
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.build import verify
-from chat.transfer import jobs, step, storing, uploads
+from chat.transfer import jobs, storing, uploads, worker
 from chat.transfer.problems import FILE_PROBLEMS
 from chat.transfer.reader import Untrusted
 from tests.transfer import samples
 from tests.transfer.exported import archived
-from tests.transfer.importing import imported, start, uploaded, work, zipped
+from tests.transfer.importing import checked, imported, start, started, uploaded, work, zipped
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 State = ImportJob.State
@@ -40,9 +40,7 @@ def four() -> list[Any]:
 
 
 def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
-    job = uploaded(ann, [*four(), samples.claude(), {"mapping": {}}, {"x": 1}, {}])
-    assert work()
-    job.refresh_from_db()
+    job = checked(ann, [*four(), samples.claude(), {"mapping": {}}, {"x": 1}, {}])
     assert job.state == State.READY
     assert job.preview == {
         "sources": ["chatgpt", "claude", "open_webui", "librechat"],
@@ -71,9 +69,7 @@ def test_an_import_stores_each_conversation_once(ann: User) -> None:
     assert (job.state, job.stored, job.processed) == (State.DONE, 4, 4)
     assert not uploads.path_of(job.pk).exists()
     before = list(Message.objects.order_by("pk").values())
-    again = uploaded(ann, four())
-    work()
-    again.refresh_from_db()
+    again = checked(ann, four())
     assert (again.state, again.problem, again.preview["known"]) == (State.REFUSED, "known", 4)
     assert list(Message.objects.order_by("pk").values()) == before
     imported(User.objects.create_user("ben"), four())
@@ -112,9 +108,7 @@ def test_an_import_is_taken_over_when_its_heartbeat_stops(ann: User) -> None:
 
 
 def test_a_stopped_import_stores_nothing_more(ann: User) -> None:
-    job = uploaded(ann, four())
-    work()
-    start(job)
+    job = started(ann, four())
 
     def stopped_by_its_owner() -> bool:
         if Conversation.objects.count() == 1:
@@ -131,9 +125,7 @@ def test_a_long_conversation_is_shown_when_all_steps_are_stored(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(storing, "STORE_BATCH_MESSAGES", 1)
-    job = uploaded(ann, [samples.chatgpt()])
-    work()
-    start(job)
+    job = started(ann, [samples.chatgpt()])
     steps = []
 
     def given_up(storing: Any, is_last: bool) -> None:
@@ -142,13 +134,13 @@ def test_a_long_conversation_is_shown_when_all_steps_are_stored(
             raise jobs.Ended
         confirm(storing, is_last)
 
-    confirm = step._Storing._confirm
-    monkeypatch.setattr(step._Storing, "_confirm", given_up)
+    confirm = worker._Storing._confirm
+    monkeypatch.setattr(worker._Storing, "_confirm", given_up)
     work()
     assert steps == [(False, 1, 0), (False, 2, 0)]
     assert not Conversation.objects.listed(ann).exists()
     ImportJob.objects.filter(pk=job.pk).update(state=State.STOPPED)
-    monkeypatch.setattr(step._Storing, "_confirm", confirm)
+    monkeypatch.setattr(worker._Storing, "_confirm", confirm)
     again = imported(ann, [samples.chatgpt()])
     assert (again.state, again.stored) == (State.DONE, 1)
     assert (Conversation.objects.listed(ann).count(), Message.objects.count()) == (1, 3)
@@ -169,9 +161,7 @@ def test_an_archive_of_this_chat_is_imported_whole(ann: User) -> None:
 
 
 def test_the_import_of_a_disabled_person_stores_nothing(ann: User) -> None:
-    job = uploaded(ann, four())
-    work()
-    start(job)
+    started(ann, four())
     User.objects.filter(pk=ann.pk).update(is_active=False)
     assert not work()
     assert not Conversation.objects.exists()
@@ -193,9 +183,7 @@ def test_the_import_of_a_disabled_person_stores_nothing(ann: User) -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(ann: User, data: bytes, problem: str) -> None:
-    job = uploaded(ann, data)
-    work()
-    job.refresh_from_db()
+    job = checked(ann, data)
     assert (job.state, job.problem) == (State.REFUSED, problem)
     assert not Conversation.objects.exists()
     assert not uploads.path_of(job.pk).exists()
@@ -210,16 +198,14 @@ def test_a_refused_file_names_what_it_has(ann: User) -> None:
 
 
 def test_too_many_conversations_are_refused(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step, "MAX_CONVERSATIONS", 3)
-    job = uploaded(ann, four())
-    work()
-    job.refresh_from_db()
+    monkeypatch.setattr(worker, "MAX_CONVERSATIONS", 3)
+    job = checked(ann, four())
     assert (job.state, job.problem) == (State.REFUSED, "too_many")
 
 
 def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     job = uploaded(ann, four())
-    monkeypatch.setattr(step, "objects", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(worker, "objects", lambda *_, **__: 1 / 0)
     assert work()
     job.refresh_from_db()
     assert (job.state, job.problem) == (State.REFUSED, "failed")
@@ -278,7 +264,7 @@ def test_an_end_of_the_child_is_told_or_tried_again(
         raise error
 
     job = uploaded(ann, four())
-    monkeypatch.setattr(step, "objects", fail)
+    monkeypatch.setattr(worker, "objects", fail)
     assert work()
     job.refresh_from_db()
     assert (job.state, job.problem, job.beat, job.attempts) == (state, problem, None, attempts)

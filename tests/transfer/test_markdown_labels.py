@@ -5,7 +5,7 @@ import re
 import pytest
 
 from chat.rendering.definitions import PARSER
-from chat.transfer.markdown_labels import Labels
+from chat.transfer.markdown_export import Labels
 
 FIRST = "Ä [1] and[^1] [a b].\n\n[1]: https://a.org\n\n[a b]: https://a.org\n\n[^1]: First\n"
 

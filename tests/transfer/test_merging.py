@@ -8,7 +8,7 @@ from django.utils import timezone
 from chat.models import Conversation, ImportJob, Message, User
 from chat.transfer import merging
 from tests.transfer import samples
-from tests.transfer.importing import imported, start, uploaded, work
+from tests.transfer.importing import checked, imported, start, uploaded, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 State = ImportJob.State
@@ -29,9 +29,7 @@ def test_a_later_export_adds_what_is_new(ann: User) -> None:
     imported(ann, samples.claude())
     talk = Conversation.objects.get()
     before = {row["id"]: row for row in Message.objects.values()}
-    job = uploaded(ann, [longer(), samples.claude()])
-    work()
-    job.refresh_from_db()
+    job = checked(ann, [longer(), samples.claude()])
     found = job.preview
     assert (found["conversations"], found["grown"], found["added"], found["known"]) == (0, 1, 3, 1)
     start(job)
@@ -82,9 +80,7 @@ def test_the_preview_counts_what_a_file_itself_repeats(ann: User, before: bool) 
     """An export may have two states of a conversation: of the later one, only what is new is stored."""
     if before:
         imported(ann, [samples.open_webui()])
-    job = uploaded(ann, [samples.claude(), longer(), longer(), samples.open_webui()])
-    work()
-    job.refresh_from_db()
+    job = checked(ann, [samples.claude(), longer(), longer(), samples.open_webui()])
     found, messages = job.preview, Message.objects.count()
     assert (found["conversations"], found["grown"], found["added"]) == (1 if before else 2, 1, 3)
     assert found["known"] == (2 if before else 1)
@@ -97,25 +93,19 @@ def test_the_preview_counts_what_a_file_itself_repeats(ann: User, before: bool) 
 
 def test_the_preview_counts_a_growth_that_the_file_repeats_once(ann: User) -> None:
     imported(ann, samples.claude())
-    job = uploaded(ann, [longer(), longer(), samples.claude()])
-    work()
-    job.refresh_from_db()
+    job = checked(ann, [longer(), longer(), samples.claude()])
     found = job.preview
     assert (found["conversations"], found["grown"], found["added"], found["known"]) == (0, 1, 3, 2)
 
 
 def test_the_memory_for_what_a_file_repeats_is_bounded(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merging, "MAX_PLANNED", 1)
-    job = uploaded(ann, [samples.claude(), longer()])
-    work()
-    job.refresh_from_db()
+    job = checked(ann, [samples.claude(), longer()])
     assert (job.preview["conversations"], job.preview["grown"], job.preview["known"]) == (1, 0, 1)
 
 
 def test_the_preview_names_what_is_in_the_trash(ann: User) -> None:
     imported(ann, [samples.claude(), samples.open_webui()])
     Conversation.objects.filter(title="A poem").update(deleted=timezone.now())
-    job = uploaded(ann, [samples.claude(), samples.open_webui(), samples.librechat()])
-    work()
-    job.refresh_from_db()
+    job = checked(ann, [samples.claude(), samples.open_webui(), samples.librechat()])
     assert (job.preview["conversations"], job.preview["known"], job.preview["trashed"]) == (1, 1, 1)

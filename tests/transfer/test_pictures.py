@@ -11,26 +11,21 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from asgiref.sync import async_to_sync
 
-from chat.accounts.timezones import UTC
 from chat.files import files, uploads
 from chat.files.decoding import EncodedPicture, decode
 from chat.files.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, ImportJob, Message, User
-from chat.transfer import archived_files
-from chat.transfer.html_export import html_pieces
+from chat.transfer import archive
 from tests.files import pictures
-from tests.transfer.exported import archived, as_json, as_markdown
-from tests.transfer.importing import imported, start, uploaded, work
+from tests.transfer.exported import archived, as_html, as_json, as_markdown
+from tests.transfer.importing import changed, checked, imported, started, uploaded, work
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
-    settings.DATA_DIR = tmp_path
-    return attachments
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("attachments", "folder"),
+]
 
 
 def decoded(content: bytes) -> EncodedPicture:
@@ -67,27 +62,12 @@ def full(**_options: Any) -> NoReturn:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def archive(user: User) -> bytes:
-    return archived(user)
-
-
 def opened(data: bytes) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(data))
 
 
-def changed(data: bytes, change: Any) -> bytes:
-    """The archive with each entry's bytes replaced by `change(name, bytes)`; None leaves it out."""
-    target = io.BytesIO()
-    with opened(data) as old, zipfile.ZipFile(target, "w") as new:
-        for name in old.namelist():
-            content = change(name, old.read(name))
-            if content is not None:
-                new.writestr(name, content)
-    return target.getvalue()
-
-
 def test_an_archive_has_each_file_once_with_its_message(ann: User, talk: Conversation) -> None:
-    with opened(archive(ann)) as found:
+    with opened(archived(ann)) as found:
         names = [name for name in found.namelist() if name.startswith("attachments/")]
         assert len(names) == 2
         told = json.loads(found.read(f"conversations/{talk.pk}.json"))
@@ -106,10 +86,7 @@ def test_a_single_markdown_file_names_its_pictures(talk: Conversation) -> None:
 
 
 def test_an_html_file_holds_its_pictures(talk: Conversation) -> None:
-    async def whole() -> str:
-        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
-
-    page = async_to_sync(whole)()
+    page = as_html(talk)
     found = re.findall(r'<img src="data:(image/\w+);base64,([^"]+)" alt="([^"]*)"', page)
     assert [(kind, alt) for kind, _data, alt in found] == [
         ("image/jpeg", "cat [0].jpg"),
@@ -124,10 +101,7 @@ def test_an_html_file_says_which_picture_could_not_be_read(talk: Conversation) -
     lost = Attachment.objects.get(name="cat [0].png")
     files.delete(files.name_of(lost.sha256))
 
-    async def whole() -> str:
-        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
-
-    page = async_to_sync(whole)()
+    page = as_html(talk)
     assert page.count("<img") == 2
     note = "The picture <bdi>cat [0].png</bdi> could not be read, so it is not in this file."
     assert page.index('alt="cat [0].jpg"') < page.index(note) < page.index('alt="a cat"')
@@ -135,7 +109,7 @@ def test_an_html_file_says_which_picture_could_not_be_read(talk: Conversation) -
 
 def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) -> None:
     ben = User.objects.create_user("ben")
-    job = imported(ben, archive(ann))
+    job = imported(ben, archived(ann))
     assert (job.state, job.stored, job.preview["without"]) == (ImportJob.State.DONE, 1, {})
     assert job.preview["lost"] == {}
     taken = Conversation.objects.get(user=ben)
@@ -146,7 +120,7 @@ def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) 
     ]
     for each in Attachment.objects.filter(owner=ben):
         assert pictures.opened(files.read(each.sha256)).size == (each.width, each.height)
-    imported(ben, archive(ann))
+    imported(ben, archived(ann))
     assert Attachment.objects.filter(owner=ben).count() == 3
 
 
@@ -154,15 +128,15 @@ def test_pictures_that_the_person_has_are_not_encoded_again(ann: User, talk: Con
     ben = User.objects.create_user("ben")
     hers = list(Attachment.objects.filter(owner=ann))
     Attachment.objects.bulk_create(each.copy(owner_id=ben.pk, message_id=None, position=0) for each in hers)
-    imported(ben, archive(ann))
+    imported(ben, archived(ann))
     his = Attachment.objects.filter(owner=ben).exclude(message=None)
     assert sorted(each.sha256 for each in his) == sorted(each.sha256 for each in hers)
 
 
-def test_a_missing_file_is_listed_in_the_archive(ann: User, talk: Conversation, folder: Path) -> None:
+def test_a_missing_file_is_listed_in_the_archive(ann: User, talk: Conversation, attachments: Path) -> None:
     lost = Attachment.objects.get(name="cat [0].png")
-    (folder / files.name_of(lost.sha256)).unlink()
-    with opened(archive(ann)) as found:
+    (attachments / files.name_of(lost.sha256)).unlink()
+    with opened(archived(ann)) as found:
         assert len([name for name in found.namelist() if name.startswith("attachments/")]) == 1
         assert f"{lost.sha256}.png: cat [0].png" in found.read("missing-files.txt").decode()
 
@@ -170,19 +144,17 @@ def test_a_missing_file_is_listed_in_the_archive(ann: User, talk: Conversation, 
 def test_an_export_breaks_off_while_the_storage_is_away(
     ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archived_files, "MAX_OUTAGES", 2)
+    monkeypatch.setattr(archive, "MAX_OUTAGES", 2)
     monkeypatch.setattr(files, "read", unavailable)
     with pytest.raises(StorageUnavailable):
-        archive(ann)
+        archived(ann)
 
 
 def test_an_import_waits_for_the_storage(
     ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ben = User.objects.create_user("ben")
-    job = uploaded(ben, archive(ann))
-    work()
-    start(job)
+    job = started(ben, archived(ann))
     with monkeypatch.context() as patched:
         patched.setattr(files, "write", unavailable)
         with pytest.raises(StorageUnavailable):
@@ -198,9 +170,7 @@ def test_an_import_waits_for_the_storage(
 def test_an_import_waits_while_the_disk_is_full(
     ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = uploaded(User.objects.create_user("ben"), archive(ann))
-    work()
-    start(job)
+    started(User.objects.create_user("ben"), archived(ann))
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(StorageUnavailable):
         work()
@@ -227,7 +197,7 @@ def test_files_of_an_archive_are_not_trusted(ann: User, talk: Conversation) -> N
         return svg if name.endswith(".png") else hidden
 
     ben = User.objects.create_user("ben")
-    job = imported(ben, changed(archive(ann), change))
+    job = imported(ben, changed(archived(ann), change))
     assert job.state == ImportJob.State.DONE
     taken = Attachment.objects.filter(owner=ben, pages=0)
     assert {(each.width, each.height) for each in taken} == {(21, 20)}
@@ -239,7 +209,7 @@ def test_files_of_an_archive_are_not_trusted(ann: User, talk: Conversation) -> N
 def test_a_file_that_is_missing_in_the_archive_is_told_before(ann: User, talk: Conversation) -> None:
     job = uploaded(
         User.objects.create_user("ben"),
-        changed(archive(ann), lambda name, content: None if name.endswith(".png") else content),
+        changed(archived(ann), lambda name, content: None if name.endswith(".png") else content),
     )
     work()
     job.refresh_from_db()
@@ -253,7 +223,7 @@ def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: A
     ben = User.objects.create_user("ben")
     uploads.store(ben, "a.jpg", decoded(pictures.noise(700, 600)))
     settings.ATTACHMENT_QUOTA_MB = 0
-    job = imported(ben, archive(ann))
+    job = imported(ben, archived(ann))
     assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
     assert not Attachment.objects.filter(owner=ben, message__isnull=False).exists()
     lost = {"attachment": {"count": 3, "names": ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]}}
@@ -275,7 +245,5 @@ def test_a_picture_of_a_foreign_kind_refuses_the_conversation(
 ) -> None:
     told = as_json(talk)
     told["messages"][0]["attachments"][0] |= attachment
-    job = uploaded(User.objects.create_user("ben"), told)
-    work()
-    job.refresh_from_db()
+    job = checked(User.objects.create_user("ben"), told)
     assert (job.state, job.problem) == (ImportJob.State.REFUSED, "nothing")

@@ -8,15 +8,14 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from django.conf import settings as site
 
 from chat.models import ImportJob, Prompt, User
-from chat.transfer import prompts
+from chat.transfer import library
 from tests.transfer.exported import archived
-from tests.transfer.importing import imported, uploaded, work
+from tests.transfer.importing import checked, imported
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
-SCHEMA = json.loads((Path(prompts.__file__).parent / "prompts.schema.json").read_text("utf-8"))
+pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
+SCHEMA = json.loads((Path(library.__file__).parent / "prompts.schema.json").read_text("utf-8"))
 LETTER = {"title": "A letter", "command": "letter", "text": "Dear {{name}}"}
 ONE = {
     "format": "chat.prompt",
@@ -24,16 +23,6 @@ ONE = {
     **LETTER,
 }
 State = ImportJob.State
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-
-
-@pytest.fixture
-def ann() -> User:
-    return User.objects.create_user("ann")
 
 
 def stored(user: User) -> list[tuple[str, ...]]:
@@ -51,16 +40,12 @@ def test_an_export_is_imported_once_by_its_owner_and_by_others(ann: User) -> Non
     found = json.loads(file)
     jsonschema_rs.validator_for(SCHEMA).validate(found)
     assert [each["command"] for each in found] == ["ü-0", "ü-1", "ü-2"]
-    again = uploaded(ann, data)
-    work()
-    again.refresh_from_db()
+    again = checked(ann, data)
     assert (again.state, again.problem, again.preview["known_prompts"]) == (State.REFUSED, "known", 3)
     job = imported(ben, data)
     assert (job.state, job.preview["prompts"], job.stored) == (State.DONE, 3, 0)
     assert stored(ben) == [("s", "a secret", "of ben"), *stored(ann)]
-    alone = uploaded(ben, file)
-    work()
-    alone.refresh_from_db()
+    alone = checked(ben, file)
     assert alone.problem == "known"
 
 
@@ -100,14 +85,12 @@ def test_a_prompt_that_is_not_valid_is_left_out(ann: User, wrong: dict[str, Any]
     job = imported(ann, [ONE | wrong, ONE])
     assert (job.state, job.preview["prompts"], job.preview["refused_prompts"]) == (State.DONE, 1, 1)
     assert len(stored(ann)) == 1
-    alone = uploaded(ann, [ONE | wrong])
-    work()
-    alone.refresh_from_db()
+    alone = checked(ann, [ONE | wrong])
     assert (alone.state, alone.problem) == (State.REFUSED, "nothing")
 
 
 def test_an_import_keeps_to_the_limit(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompts, "MAX_PROMPTS", 2)
+    monkeypatch.setattr(library, "MAX_PROMPTS", 2)
     job = imported(ann, [ONE | {"text": str(number)} for number in range(3)])
     assert (job.preview["prompts"], job.preview["refused_prompts"]) == (2, 1)
     assert len(stored(ann)) == 2

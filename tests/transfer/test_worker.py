@@ -12,7 +12,7 @@ from django.db import OperationalError
 from chat.db.executor import DatabaseExecutor
 from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
-from chat.transfer import jobs, step, worker
+from chat.transfer import jobs, worker
 from tests.support.waiting import becomes
 from tests.transfer.importing import uploaded
 
@@ -65,7 +65,7 @@ async def test_large_files_of_several_people_hold_up_no_small_one(monkeypatch: p
         job = uploaded(User.objects.create_user(name), [])
         ImportJob.objects.filter(pk=job.pk).update(size=size)
 
-    monkeypatch.setattr(step, "work", work)
+    monkeypatch.setattr(worker, "work", work)
     monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.01)
     thread = DatabaseExecutor("test")
     for name in ("ann", "ben", "cat"):
@@ -96,7 +96,7 @@ async def test_a_server_that_ends_hands_its_import_back(monkeypatch: pytest.Monk
     def begin() -> ImportJob:
         return uploaded(User.objects.create_user("ann"), [])
 
-    monkeypatch.setattr(step, "objects", endless)
+    monkeypatch.setattr(worker, "objects", endless)
     thread = DatabaseExecutor("test")
     job = await thread(begin)
     task = asyncio.create_task(worker.work_on_imports(refuse))

@@ -32,7 +32,7 @@ from chat.files.receiving import empty_file, unwritable
 from chat.limits import MEBIBYTE
 from chat.models import ImportJob, User
 from chat.transfer import jobs, problems, uploads
-from chat.transfer.receiving import EmptyFile, ImportFile, receive, too_large
+from chat.transfer.uploads import EmptyFile, ImportFile, receive, too_large
 from chat.transfer.worker import wake
 
 from ..requests import access, request_fields

@@ -32,7 +32,7 @@ from chat.models import (
 )
 from chat.retention.kinds import prune
 from chat.sharing import links, snapshot
-from chat.sharing.copies import copy as copied
+from chat.sharing.snapshot import copy as copied
 from chat.upstream.catalog import LlmModel
 from tests.files import pictures
 from tests.passages.building import built

@@ -16,7 +16,7 @@ from chat.conversations.turns.fork import fork
 from chat.limits import MAX_CITATIONS
 from chat.models import Attachment, AttachmentFile, Citation, Conversation, Message, Run, SharedLink, User
 from chat.rendering.links import is_web_address
-from chat.sharing.copies import copy
+from chat.sharing.snapshot import copy
 from chat.views.conversations import thread
 from tests.support.readings import forget_readings
 

@@ -30,7 +30,7 @@ from chat.models import (
     User,
 )
 from chat.sharing import links
-from chat.sharing.copies import copy as copied
+from chat.sharing.snapshot import copy as copied
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.views.files import attachment_parts
 from tests.files import documents, pdfs, pictures

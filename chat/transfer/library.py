@@ -1,7 +1,9 @@
-"""Export of one's assistants, as `assistant.schema.json` describes it, and their import."""
+"""Assistants and prompts: their export, as the schemas beside this file describe them, and their import."""
 
+import json
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -9,26 +11,33 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from chat.db.executor import write_lock
-from chat.exceptions import Conflict
+from chat.exceptions import BadRequest, Conflict
 from chat.library import assistants
 from chat.library.assistant_documents import link
 from chat.library.assistants import AssistantContent, content_of, is_emoji
-from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
+from chat.library.prompts import MAX_PROMPTS, PromptContent, command_of
+from chat.limits import MAX_COMMAND_CHARS
+from chat.models import Assistant, AssistantVersion, Attachment, Conversation, Prompt, User
 from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
 
 from .document import attachment_object
+from .problems import PromptProblem
 from .records import (
     ASSISTANT_FORMAT,
     ASSISTANT_FORMAT_VERSION,
     MAX_VERSIONS,
+    PROMPT_FORMAT,
+    PROMPT_FORMAT_VERSION,
     ImportedAssistant,
     ImportedAttachment,
+    ImportedPrompt,
     ImportedVersion,
     Object,
     written,
 )
 
+PROMPTS_FILE = "prompts.json"
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 
@@ -72,17 +81,12 @@ def attachments_of(exported: Object) -> list[Attachment]:
     return list(Attachment.objects.filter(pk__in={each["id"] for each in every if each}))
 
 
-def reference_object(version: AssistantVersion) -> Object:
-    """Return what a conversation says of its assistant, without the instructions."""
-    return {"id": str(version.assistant_id), "version": version.number, "name": version.name}
-
-
 def is_known(user: User, imported: ImportedAssistant) -> bool:
     """Return True if the user has the assistant: it was imported before, or exported from here."""
     return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
 
 
-def store(user: User, imported: ImportedAssistant) -> bool:
+def store_assistant(user: User, imported: ImportedAssistant) -> bool:
     """Store an assistant that is new, or restore it if it was deleted.
 
     Return False if the user has it, or has no room for it.
@@ -166,3 +170,82 @@ def known_parameters(found: dict[str, Any]) -> dict[str, Any]:
         for name, value in found.items()
         if name in CHOSEN_PARAMETERS and CHOSEN_PARAMETERS[name].is_valid(value)
     }
+
+
+def prompts_json(user: User) -> str:
+    """Return the person's own prompts as a JSON array, "" if there are none. At most 4 million characters.
+
+    A prompt's groups are not exported.
+    """
+    own = Prompt.objects.owned_by(user).order_by("command")
+    lines = [json.dumps(_prompt_object(prompt), ensure_ascii=False) for prompt in own]
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else ""
+
+
+def _prompt_object(prompt: Prompt) -> dict[str, Any]:
+    return {
+        "format": PROMPT_FORMAT,
+        "version": PROMPT_FORMAT_VERSION,
+        "id": str(prompt.pk),
+        "title": prompt.title,
+        "command": prompt.command,
+        "text": prompt.text,
+        "created": written(prompt.created),
+        "updated": written(prompt.updated),
+    }
+
+
+def prompt_content(found: ImportedPrompt) -> PromptContent:
+    """Return the prompt as it can be stored. Raises PromptProblem."""
+    title = " ".join(found.title.split())
+    try:
+        command = command_of(found.command, title)
+    except BadRequest as error:
+        raise PromptProblem from error
+    if not (title and found.text.strip()):
+        raise PromptProblem
+    return PromptContent(title, command, found.text)
+
+
+@dataclass(slots=True)
+class OwnPrompts:
+    """The person's prompts as an import compares and adds to them: {command: (title, text)}."""
+
+    prompts: dict[str, tuple[str, str]]
+
+    @classmethod
+    def of(cls, user: User) -> "OwnPrompts":
+        own = Prompt.objects.owned_by(user).values_list("command", "title", "text")
+        return cls({command: (title, text) for command, title, text in own})
+
+    def add(self, content: PromptContent) -> PromptContent | None:
+        """Add a prompt, and return it with a command that is free; None if it is here already.
+
+        A prompt with the same title and text is the same one, whatever its command. Raises PromptProblem
+        at the limit.
+        """
+        if (content.title, content.text) in self.prompts.values():
+            return None
+        if len(self.prompts) >= MAX_PROMPTS:
+            raise PromptProblem
+        command = self._free(content.command)
+        self.prompts[command] = (content.title, content.text)
+        return PromptContent(content.title, command, content.text)
+
+    def _free(self, wanted: str) -> str:
+        """Return the command, with a number if it is taken."""
+        command, number = wanted, 1
+        while command in self.prompts:
+            number += 1
+            command = f"{wanted[: MAX_COMMAND_CHARS - len(str(number)) - 1]}-{number}"
+        return command
+
+
+def store_prompt(user: User, content: PromptContent) -> bool:
+    """Store a prompt unless it is here already; return True if it was stored. Raises PromptProblem."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        new = OwnPrompts.of(user).add(content)
+        if new:
+            Prompt.objects.create(owner=user, title=new.title, command=new.command, text=new.text)
+        return new is not None

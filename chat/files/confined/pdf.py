@@ -6,6 +6,9 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import pypdfium2
+from pypdfium2 import raw
+
 from .pdf_annotations import Annotations, attached_files
 from .pdf_order import reading_order
 from .pdf_pieces import write_scripts
@@ -23,8 +26,6 @@ MAX_BYTES = 20_000_000
 
 
 def pdf_pages(content: bytes, max_pages: int) -> Iterator[str]:
-    import pypdfium2
-
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -46,8 +47,6 @@ def pdf_pages(content: bytes, max_pages: int) -> Iterator[str]:
 
 def pdf_page(document: Any, number: int) -> str:
     """Return the text of a page; "" if this page alone is damaged."""
-    import pypdfium2
-
     try:
         page = document[number]
         leave_out_hidden(document, number, page)
@@ -87,8 +86,6 @@ def _is_unreadable(text: PageText) -> bool:
 
 def _with_picture(page: Any, text: str) -> str:
     """Return the text, and that a page without any, or nearly so, is a picture."""
-    from pypdfium2 import raw
-
     if len(text) > MAX_CAPTION_CHARACTERS:
         return text
     kinds = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH)
@@ -116,8 +113,6 @@ def leave_out_hidden(document: Any, number: int, page: Any) -> None:
     PDFium takes text from all layers and has no function that tells their state, but draws only those that
     are switched on. So each layer is drawn alone: one that is seen only without its mark is hidden.
     """
-    from pypdfium2 import raw
-
     layers: dict[str, list[int]] = {}
     count = raw.FPDFPage_CountObjects(page)
     for place in range(count):
@@ -146,8 +141,6 @@ def leave_out_hidden(document: Any, number: int, page: Any) -> None:
 
 def _layer(each: Any) -> str | None:
     """Return what tells the layer of a text or a group of objects; None for those in none."""
-    from pypdfium2 import raw
-
     if raw.FPDFPageObj_GetType(each) not in (raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_FORM):
         return None
     marks = _marks(each)
@@ -156,16 +149,12 @@ def _layer(each: Any) -> str | None:
 
 
 def _marks(each: Any) -> list[Any]:
-    from pypdfium2 import raw
-
     marks = [raw.FPDFPageObj_GetMark(each, place) for place in range(raw.FPDFPageObj_CountMarks(each))]
     return [mark for mark in marks if _string(raw.FPDFPageObjMark_GetName, mark) == MARK]
 
 
 def _is_seen_unmarked(page: Any, objects: list[Any]) -> bool:
     """Return False for what is seen in no layer, such as the recognized words of a scan."""
-    from pypdfium2 import raw
-
     for each in objects:
         for mark in _marks(each):
             raw.FPDFPageObj_RemoveMark(each, mark)
@@ -181,8 +170,6 @@ def _is_seen(page: Any) -> bool:
 
 
 def _string(function: Any, *arguments: Any) -> str:
-    from pypdfium2 import raw
-
     buffer, size = ctypes.create_string_buffer(512), ctypes.c_ulong()
     if not function(*arguments, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), 512, size):
         return ""
@@ -194,8 +181,6 @@ def xfa_text(document: Any) -> str:
 
     Of its pages PDFium shows only the request to wait.
     """
-    from pypdfium2 import raw
-
     if document.get_formtype() != raw.FORMTYPE_XFA_FULL:
         return ""
     try:
@@ -212,8 +197,6 @@ def xfa_text(document: Any) -> str:
 
 
 def _packets(document: Any) -> Iterator[bytes]:
-    from pypdfium2 import raw
-
     for number in range(raw.FPDF_GetXFAPacketCount(document)):
         size = ctypes.c_ulong()
         raw.FPDF_GetXFAPacketContent(document, number, None, 0, size)

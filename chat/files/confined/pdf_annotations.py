@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pypdfium2 import raw
+
 from .pdf_text import Box, PageText, text_of
 from .web_page import html_text
 
@@ -30,9 +32,7 @@ class Annotations:
     """`insertions`: what stands behind characters of the page. `notes`: what has no place in its text."""
 
     def __init__(self, document: Any, page: Any, text: PageText) -> None:
-        from pypdfium2 import raw
-
-        self._raw, self._document, self._text = raw, document, text
+        self._document, self._text = document, text
         self.insertions: dict[int, str] = {}
         self.notes: list[str] = []
         self._links: list[tuple[str, list[int]]] = []
@@ -45,15 +45,13 @@ class Annotations:
         self._add_links()
 
     def _read(self, annotation: Any) -> None:
-        kind = self._raw.FPDFAnnot_GetSubtype(annotation)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
         if kind == FIELD:
             self._add_field(annotation)
         elif kind == LINK:
             self._links += self._link(annotation)
         elif kind == FILE:
-            name = text_of(
-                self._raw.FPDFAttachment_GetName, self._raw.FPDFAnnot_GetFileAttachment(annotation)
-            )
+            name = text_of(raw.FPDFAttachment_GetName, raw.FPDFAnnot_GetFileAttachment(annotation))
             self.notes.append(f"[Attached file: {name}]")
         elif kind != POPUP:
             self._add_note(kind, annotation)
@@ -101,7 +99,7 @@ class Annotations:
 
     def _link(self, annotation: Any) -> Iterator[tuple[str, list[int]]]:
         """Return the address of a link, and the numbers of its characters."""
-        raw, document = self._raw, self._document.raw
+        document = self._document.raw
         action = raw.FPDFLink_GetAction(raw.FPDFAnnot_GetLink(annotation))
         if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
             return
@@ -130,16 +128,15 @@ class Annotations:
                 self._insert(end, f" ({re.sub('^(?:mailto|tel):', '', address)})")
 
     def _string(self, annotation: Any, key: str) -> str:
-        return text_of(self._raw.FPDFAnnot_GetStringValue, annotation, key.encode())
+        return text_of(raw.FPDFAnnot_GetStringValue, annotation, key.encode())
 
     def _box(self, annotation: Any) -> Box:
-        rectangle = self._raw.FS_RECTF()
-        self._raw.FPDFAnnot_GetRect(annotation, rectangle)
+        rectangle = raw.FS_RECTF()
+        raw.FPDFAnnot_GetRect(annotation, rectangle)
         return self._text.shown(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
 
     def _boxes(self, annotation: Any) -> list[Box]:
         """Return where the words of a mark or of a link are: a rectangle for each line."""
-        raw = self._raw
         quad = raw.FS_QUADPOINTSF()
         boxes = []
         for number in range(min(raw.FPDFAnnot_CountAttachmentPoints(annotation), MAX_ANNOTATIONS)):
@@ -167,8 +164,6 @@ class Field:
 
     @classmethod
     def read(cls, form: Any, annotation: Any, box: Box) -> "Field | None":
-        from pypdfium2 import raw
-
         kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
         if not CHECKBOX <= kind <= SIGNATURE:
             return None

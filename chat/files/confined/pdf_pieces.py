@@ -4,6 +4,8 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pypdfium2 import raw
+
 from .html_elements import SCRIPTS, script
 from .pdf_text import NO_BREAK, Box, PageText
 
@@ -108,7 +110,7 @@ def _told(text: PageText, number: int, box: Box, base: tuple[Box, int], right: f
 
 def _baseline(text: PageText, number: int) -> float:
     x, y = ctypes.c_double(), ctypes.c_double()
-    text.raw.FPDFText_GetCharOrigin(text.handle, number, x, y)
+    raw.FPDFText_GetCharOrigin(text.handle, number, x, y)
     return text.shown(x.value, y.value, x.value, y.value).bottom
 
 

@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
+from pypdfium2 import raw
+
 # PDFium's sign for a hyphen at the end of a line, which is dropped, as if it always divided a word.
 DIVIDED = re.compile(r"(?<=(.))[\x02\ufffe](?=[\r\n]*(.))")
 PART = re.compile(r"\w{,40}\Z")  # of a word before it
@@ -74,9 +76,7 @@ class PageText:
     """
 
     def __init__(self, handle: Any) -> None:
-        from pypdfium2 import raw
-
-        self.raw, self.handle = raw, handle
+        self.handle = handle
         self._boxes: dict[int, Box] = {}
         self._rectangle = raw.FS_RECTF()
         text = handle.get_text_range()
@@ -100,7 +100,7 @@ class PageText:
         found = self._boxes.get(number)
         if found is None:
             edges = self._rectangle
-            self.raw.FPDFText_GetLooseCharBox(self.handle, number, edges)
+            raw.FPDFText_GetLooseCharBox(self.handle, number, edges)
             found = self._boxes[number] = self.shown(edges.left, edges.bottom, edges.right, edges.top)
         return found
 
@@ -110,12 +110,12 @@ class PageText:
         The codes of letters are those of ASCII in many old fonts; not so in a font that has others too.
         """
         controls = [number for number, each in enumerate(characters) if each < " "]
-        unknown = [number for number in controls if self.raw.FPDFText_HasUnicodeMapError(self.handle, number)]
+        unknown = [number for number in controls if raw.FPDFText_HasUnicodeMapError(self.handle, number)]
         if any(not LIGATURES.match(characters[number]) for number in unknown):
             unknown = [
                 number
                 for number in range(len(characters))
-                if self.raw.FPDFText_HasUnicodeMapError(self.handle, number) == 1
+                if raw.FPDFText_HasUnicodeMapError(self.handle, number) == 1
             ]
         for number in unknown:
             characters[number] = UNREADABLE
@@ -135,7 +135,7 @@ class PageText:
     def _quarter_turns(self) -> int:
         step = 1 + len(self.characters) // MAX_ANGLES
         shown = [number for number, each in enumerate(self.characters) if not each.isspace()][::step]
-        angles = (self.raw.FPDFText_GetCharAngle(self.handle, number) for number in shown)
+        angles = (raw.FPDFText_GetCharAngle(self.handle, number) for number in shown)
         turns = Counter(-round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0)  # -1: none
         return turns.most_common(1)[0][0] if turns else 0
 
@@ -261,8 +261,6 @@ def _hyphen(found: re.Match[str]) -> str:
 
 def text_of(function: Any, *arguments: Any) -> str:
     """Return the text that a function of PDFium writes into a buffer as UTF-16."""
-    from pypdfium2 import raw
-
     size = function(*arguments, None, 0)
     if not 2 < size < 4_000_000:
         return ""

@@ -60,9 +60,7 @@ SLOW = (
     # The real local model: the journey of a newcomer talks to it.
     "tests/test_shared_model.py",
     "tests/upstream/providers/test_llama_cpp.py",
-    "tests/upstream/providers/test_llama_server.py",
     "tests/upstream/providers/test_shared_llama.py",
-    "tests/upstream/test_prefill.py",
     # Packages of others' clients
     "tests/api/test_openapi.py",
     "tests/api/test_sdks.py",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.wire.text import MIN_OVERLAP_CHARS, OverlapFilter, StopSequences
 from tests.wire.streams import body, chunk, ended, frames, message, read, read_both_ways
 
 
@@ -146,3 +147,84 @@ class TestReasoningTags:
     def test_are_text_where_the_server_sends_reasoning_apart(self):
         reply = read(frames(chunk(None, reasoning="Hm."), chunk("<think> is a tag.")))
         assert (reply.text, reply.reasoning) == ("<think> is a tag.", "Hm.")
+
+
+def cut(pieces: list[str], *stops: str) -> tuple[str, bool]:
+    cutter = StopSequences(stops)
+    text = "".join(cutter.add(piece) for piece in pieces)
+    return text + cutter.flush(), cutter.found
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "expected"),
+    [
+        ("one two three", ["two"], "one "),
+        ("one two three", ["three", "two"], "one "),
+        ("one two three", ["four"], "one two three"),
+        ("one two three", ["three!"], "one two three"),
+        ("aaab", ["aab"], "a"),
+        ("ababac", ["abac"], "ab"),
+        ("a\n\nb", ["\n\n"], "a"),
+        ("a😀b", ["😀"], "a"),
+        ("stop", ["stop"], ""),
+        ("abcabd", ["abd", "cab"], "ab"),
+        ("abc", ["abc", "b"], "a"),
+        ("", ["x"], ""),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_text_ends_before_the_first_stop(text: str, stops: list[str], expected: str, size: int) -> None:
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    assert cut(pieces, *stops) == (expected, expected != text)
+
+
+def test_only_a_possible_beginning_is_held_back() -> None:
+    cutter = StopSequences(["END"])
+    assert [cutter.add(piece) for piece in ("one ", "E", "x", "two EN", "", "ough")] == [
+        "one ", "", "Ex", "two ", "", "ENough",
+    ]  # fmt: skip
+    assert (cutter.flush(), cutter.found) == ("", False)
+
+
+def test_nothing_follows_a_stop() -> None:
+    cutter = StopSequences(["END"])
+    assert [cutter.add("oneEND two"), cutter.add("three"), cutter.flush()] == ["one", "", ""]
+
+
+def joined(earlier: str, new: str, size: int) -> str:
+    """The old text and the new one, which comes in pieces of `size`."""
+    seam = OverlapFilter(earlier)
+    pieces = [seam.feed(new[at : at + size]) for at in range(0, len(new), size)]
+    return earlier + "".join(pieces) + seam.close()
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+@pytest.mark.parametrize(
+    ("earlier", "new", "whole"),
+    [
+        ("The quick brown", "The quick brown fox", "The quick brown fox"),
+        ("The quick brown", " fox", "The quick brown fox"),
+        ("It was a very quick brown", "very quick brown fox", "It was a very quick brown fox"),
+        ("The inter", "national", "The international"),
+        ("ha ha", " ha ha", "ha ha ha ha"),
+        ("  }\n", "  }\n}\n", "  }\n  }\n}\n"),
+        ("- one item here\n", "- one item here\n- two", "- one item here\n- two"),
+        ("", "hello", "hello"),
+        ("The quick brown", "", "The quick brown"),
+        ("The quick brown", "The quick", "The quick brownThe quick"),
+        ("abcabcabcabc", "abcabcabcabcd", "abcabcabcabcd"),
+    ],
+)
+def test_a_repeated_end_is_there_once(earlier: str, new: str, whole: str, size: int) -> None:
+    assert joined(earlier, new, size) == whole
+
+
+@given(st.text("ab \n", max_size=40), st.text("ab \n", max_size=60), st.integers(1, 9))
+def test_any_pieces_give_the_same(earlier: str, new: str, size: int) -> None:
+    assert joined(earlier, new, size) == joined(earlier, new, len(new) + 1)
+
+
+@given(st.text(min_size=MIN_OVERLAP_CHARS * 2, max_size=200), st.text(max_size=60), st.integers(1, 9))
+def test_a_whole_repetition_goes(earlier: str, new: str, size: int) -> None:
+    if len("".join(earlier.split())) >= MIN_OVERLAP_CHARS and new[:1] not in earlier:
+        assert joined(earlier, earlier + new, size) == earlier + new

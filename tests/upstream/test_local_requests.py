@@ -1,4 +1,4 @@
-"""A model that cannot be made to call a tool is not asked to: llama.cpp would ignore it without a word."""
+"""Requests to the local model: what llama.cpp would ignore without a word, or reject, is not asked of it."""
 
 from typing import Any
 
@@ -38,3 +38,15 @@ def test_a_free_tool_choice_is_passed_on(choice: str) -> None:
 @pytest.mark.parametrize("choice", ["required", NAMED])
 def test_a_model_that_can_is_asked(choice: Any) -> None:
     assert request_body(choice, tools=True)["tool_choice"] == choice
+
+
+ASKED = {"role": "user", "content": "Count from one to ten in words, separated by commas."}
+
+
+@pytest.mark.parametrize(("last", "thinking"), [("user", None), ("assistant", {"enable_thinking": False})])
+def test_no_thinking_comes_before_words_that_are_there_already(last: str, thinking) -> None:
+    model = LlmModel("local/a", "A", window=1_000, local=True)
+    body = build_local_request(
+        "http://local", "key", ChatRequest([ASKED, {"role": last, "content": "one, two"}], model, 10)
+    ).body
+    assert body.get("chat_template_kwargs") == thinking

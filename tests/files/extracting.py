@@ -1,6 +1,8 @@
 """Extraction from bytes, for the tests: what is read, or what is said of it."""
 
 import tempfile
+from collections.abc import Callable
+from typing import IO
 
 import pytest
 
@@ -14,8 +16,10 @@ def extracted(content: bytes, name: str = "a.txt") -> Extracted:
         return extract(file, name)
 
 
-def refused(content: bytes, name: str = "a.txt") -> str:
+def refused(content: bytes, name: str = "a.txt", read: Callable[[IO[bytes], str], object] = extract) -> str:
     """Return the status and the code of the refusal."""
-    with pytest.raises(RequestError) as error:
-        extracted(content, name)
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        with pytest.raises(RequestError) as error:
+            read(file, name)
     return f"{error.value.status} {error.value.code}"

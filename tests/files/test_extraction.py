@@ -1,18 +1,19 @@
 """The text of documents: page by page, clean, and in words where there is none."""
 
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chat.exceptions import RequestError
-from chat.files import extraction
+from chat.files import decoding, extraction, reading
 from chat.files.confined import documents as confined
 from chat.files.confined.text_encoding import decoded
 from chat.files.document_types import DOCX, PPTX, XLSX
 from chat.files.extraction import Extracted, NeedsConversion, converted
-from tests.files import documents
+from tests.files import documents, pictures
 from tests.files.extracting import extracted, refused
 
 LEGACY = Path(__file__).with_name("legacy.xls")
@@ -107,9 +108,8 @@ def test_converted_documents_have_the_same_limits() -> None:
         assert error.value.code == code
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
+TAKEN = [
+    *((b"x", "extraction.DOCUMENT_READER", "422 broken_document", written) for written in (
         b'{"form": "pdf", "pages": []}',
         b'{"form": "pdf", "pages": [""]}',
         b'{"form": "pdf", "pages": [1]}',
@@ -121,22 +121,41 @@ def test_converted_documents_have_the_same_limits() -> None:
         b"[" * 100_000,
         b"",
         b"\xff",
-    ],
-    ids=range(11),
-)
+    )),
+    *((pictures.jpeg(), "decoding.PICTURE_READER", "422 broken_picture", written) for written in (
+        b'{"media_type": "text/html", "width": 9, "height": 9}\n<script>',
+        b'{"media_type": "image/png", "width": 9, "height": 9}\n<script>',
+        b'{"media_type": "image/jpeg", "width": -9, "height": 9}\n\xff\xd8\xff',
+        b'{"media_type": "image/jpeg", "width": "9", "height": 9}\n\xff\xd8\xff',
+        b'{"media_type": "image/jpeg"}\n\xff\xd8\xff',
+        b"[1]\n\xff\xd8\xff",
+        b"[" * 100_000,
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "reader", "refusal", "written"), TAKEN, ids=range(len(TAKEN)))
 def test_a_childs_output_is_not_trusted(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, content: bytes, reader: str, refusal: str, written: bytes
 ) -> None:
     (tmp_path / "taken.py").write_text(f"import sys\nsys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(extraction, "DOCUMENT_READER", tmp_path / "taken.py")
-    assert refused(b"x") == "422 broken_document"
+    monkeypatch.setattr(f"chat.files.{reader}", tmp_path / "taken.py")
+    assert refused(content, read=reading.read) == refusal
 
 
-def test_tiny_values_of_a_child_take_no_memory() -> None:
-    written = b'{"form": "pdf", "pages": [' + b"[]," * 1_000_000 + b"[]]}"
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        (lambda written: extraction._read(written, "application/pdf"),
+         b'{"form": "pdf", "pages": [' + b"[]," * 1_000_000 + b"[]]}"),
+        (decoding._read, b"[" + b"{}," * 1_000_000 + b"{}]"),
+    ],
+    ids=["document", "picture"],
+)  # fmt: skip
+def test_tiny_values_of_a_child_take_no_memory(read: Callable[[bytes], object], written: bytes) -> None:
     tracemalloc.start()
     with pytest.raises(RequestError):
-        extraction._read(written, "application/pdf")
+        read(written)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2 * len(written)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.backup import sqlite
+from chat.backup import integrity
 from tests.support.databases import Template, clean_environment
 from tests.support.manage import run_manage
 
@@ -34,9 +34,9 @@ def overwrite(path: Path, at: int, data: bytes) -> None:
 
 
 def test_a_sound_file_and_none_at_all_are_fine(sound: Path, tmp_path: Path) -> None:
-    assert sqlite.damage(sound) == ""
-    assert sqlite.damage(sound, thorough=True) == ""
-    assert sqlite.damage(tmp_path / "none") == ""
+    assert integrity.damage(sound) == ""
+    assert integrity.damage(sound, thorough=True) == ""
+    assert integrity.damage(tmp_path / "none") == ""
     assert not (tmp_path / "none").exists()
 
 
@@ -60,9 +60,9 @@ def test_a_damaged_one_stops_the_start_with_what_to_do(sound: Path, where: str, 
 def test_a_look_ends_in_time_and_always_reads_the_header(
     sound: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "PROGRESS_INSTRUCTIONS", 1)
+    monkeypatch.setattr(integrity, "PROGRESS_INSTRUCTIONS", 1)
     overwrite(sound, sound.stat().st_size // 2, b"garbage!" * 4_096)
-    assert sqlite.damage(sound, 1e-9) == ""
-    assert sqlite.damage(sound, 60.0)
+    assert integrity.damage(sound, 1e-9) == ""
+    assert integrity.damage(sound, 60.0)
     overwrite(sound, 0, b"garbage!")
-    assert "not a database" in sqlite.damage(sound, 1e-9)
+    assert "not a database" in integrity.damage(sound, 1e-9)

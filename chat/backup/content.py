@@ -13,7 +13,7 @@ from chat.telemetry.redaction import redact
 
 from .archive import ArchiveWriter, BackupProgress
 from .database import Database
-from .sqlite import DAMAGE_ADVICE
+from .integrity import DAMAGE_ADVICE
 from .tables import BackupError, Rows, Table, TableRow, unknown
 
 REPORTED_ROWS = 1_000

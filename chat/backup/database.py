@@ -2,19 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
+from .integrity import MOVE
 from .tables import Table, TableRow
 
 MIGRATIONS_TABLE = "django_migrations"
-# The record of a move, in the database that is being filled: it is there until the move has ended. Meanwhile
-# no server starts, because the database is not whole and its references are not checked.
-MOVE = "chat_move"
-UNFINISHED = (
-    "The database is the target of a move that has not ended. Run the same `manage.py move` again to go on, "
-    "or use another database."
-)
 # The index of the search has another form on each database, and is built anew.
 NOT_COPIED = (MIGRATIONS_TABLE, MOVE, "chat_searchdocument", "chat_searchbuild", "chat_search_words")
 
@@ -114,11 +107,3 @@ class Database:
     def _last_number(self, table: Table) -> int:
         """Return the highest number that the counter has given; 0: none."""
         raise NotImplementedError
-
-
-def is_half_moved(connection: Any) -> bool:
-    """Return True if a move into this database has not ended. Raises DatabaseError."""
-    if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
-        return False  # to ask would create the file
-    with connection.cursor() as cursor:
-        return MOVE in connection.introspection.table_names(cursor)

@@ -19,7 +19,8 @@ from chat.limits import MEGABYTE
 from . import content, servers
 from .archive import SPARE_BYTES, Archive, ArchiveWriter, BackupProgress, Manifest
 from .content import Counted, require_known
-from .database import MOVE, Database
+from .database import Database
+from .integrity import MOVE
 from .tables import COMPARABLE, STORABLE_IN_POSTGRES, BackupError, Table, TableRow, converter
 
 GONE = "{} is not the archive with which the move began. Use a new and migrated database."

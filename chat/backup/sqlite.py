@@ -6,7 +6,6 @@ References need no release: SQLite checks them only where a connection asks for 
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,16 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from .database import Database
+from .integrity import damage
 from .tables import FROM_SQLITE, Table, TableRow, converter, kind_of
 
 READ_ROWS = 500  # fetched at once
 CACHE_KIB = -65_536  # KiB of pages: random keys change pages all over the indexes
-START_SECONDS = 2.0  # for the check at a start; enough for about a gigabyte
-PROGRESS_INSTRUCTIONS = 10_000  # instructions of SQLite's virtual machine between two looks at the clock
-DAMAGE_ADVICE = (
-    "Stop every server, keep a copy of the file, and restore the last backup: "
-    "`manage.py restore <backup> --force`. docs/operating.md says more under “Backup”."
-)
 SIDE_FILES = ("-wal", "-shm", "-journal")
 TABLE_NAMES = """
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -178,39 +172,3 @@ def replace(database: Path, new: Path, aside: Path) -> None:
 def discard(database: Path) -> None:
     for suffix in ("", *SIDE_FILES):
         Path(f"{database}{suffix}").unlink(missing_ok=True)
-
-
-def damage(path: Path, seconds: float = 0.0, *, thorough: bool = False) -> str:
-    """Return a description of the file's damage; "" if none was found, or if there is no database yet.
-
-    The header and the schema are always checked. The check of the pages ends after `seconds`; 0 checks all.
-    `thorough` also compares the indexes with their tables (`integrity_check` instead of `quick_check`).
-    """
-    if not path.is_file() or not path.stat().st_size:
-        return ""
-    try:
-        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=20)
-        try:
-            return _look(connection, seconds, thorough)
-        finally:
-            connection.close()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return ""  # another process has locked it: nothing is known
-        return str(error)
-    except sqlite3.DatabaseError as error:
-        return str(error)
-
-
-def _look(connection: sqlite3.Connection, seconds: float, thorough: bool) -> str:
-    connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
-    if seconds:
-        deadline = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, PROGRESS_INSTRUCTIONS)
-    try:
-        found = connection.execute(f"PRAGMA {'integrity' if thorough else 'quick'}_check(1)").fetchone()[0]
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            return ""
-        raise
-    return "" if found == "ok" else " ".join(found.split())

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 
-from chat.backup import database, sqlite
+from chat.backup import integrity
 from chat.db import migration_status
 from chat.telemetry.redaction import redact
 
@@ -31,8 +31,8 @@ def require_sound(connection: Any) -> None:
     """Raise CommandError if a move has not ended, or a check of `START_SECONDS` finds the file damaged."""
     _require_file_sound(connection)
     try:
-        if database.is_half_moved(connection):
-            raise CommandError(database.UNFINISHED)
+        if integrity.is_half_moved(connection):
+            raise CommandError(integrity.UNFINISHED)
     except DatabaseError:
         return  # unreachable, which the caller finds out and reports
 
@@ -41,5 +41,5 @@ def _require_file_sound(connection: Any) -> None:
     if connection.vendor != "sqlite":
         return
     path = Path(str(connection.settings_dict["NAME"]))
-    if found := sqlite.damage(path, sqlite.START_SECONDS):
-        raise CommandError(f"The database {path} is damaged ({found}). {sqlite.DAMAGE_ADVICE}")
+    if found := integrity.damage(path, integrity.START_SECONDS):
+        raise CommandError(f"The database {path} is damaged ({found}). {integrity.DAMAGE_ADVICE}")

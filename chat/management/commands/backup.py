@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from chat.backup import content, files, opening
 from chat.backup.archive import SECRET_KEY_FILE, Archive, ArchiveWriter, BackupError, Manifest, damaged_files
-from chat.backup.database import UNFINISHED, is_half_moved
+from chat.backup.integrity import UNFINISHED, is_half_moved
 from chat.backup.progress import ProgressLine
 
 ENVIRONMENT_KEY = (

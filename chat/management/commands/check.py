@@ -12,8 +12,8 @@ from django.db import DatabaseError, connection
 
 from chat.backup import content, opening
 from chat.backup.archive import Archive, BackupError
+from chat.backup.integrity import DAMAGE_ADVICE
 from chat.backup.progress import ProgressLine
-from chat.backup.sqlite import DAMAGE_ADVICE
 
 
 class Command(check.Command):

@@ -13,7 +13,8 @@ from django.db import DatabaseError, connection
 
 from chat.backup import moving, opening
 from chat.backup.content import Counted
-from chat.backup.database import MOVE, Database
+from chat.backup.database import Database
+from chat.backup.integrity import MOVE
 from chat.backup.progress import ProgressLine
 from chat.backup.tables import BackupError, Table
 from chat.db.locks import migrating, preparing

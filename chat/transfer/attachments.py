@@ -7,9 +7,8 @@ import io
 import logging
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
 
@@ -113,22 +112,20 @@ class Attachments:
         found, packed = self.read["files"], attachment.packed
         key = f"{attachment.file} {attachment.side} {attachment.offset} {attachment.size}"
         if is_new := key not in found and len(found) < MAX_FILES:
-            name, opened = (packed.name, self._unpacked) if packed else (attachment.name, self._copied)
-            found[key] = self._read(name, attachment, opened)
+            found[key] = self._read(packed.name if packed else attachment.name, attachment)
         if fields := found.get(key):
             attachment.stored = fields | {"name": uploads.clean(attachment.name, fields["media_type"])}
             self._pending += uploads.stored_bytes(fields)
         return is_new
 
-    def _read(
-        self,
-        name: str,
-        attachment: ImportedAttachment,
-        opened: Callable[[ImportedAttachment], AbstractContextManager[IO[bytes]]],
-    ) -> dict[str, Any] | None:
+    def _read(self, name: str, attachment: ImportedAttachment) -> dict[str, Any] | None:
         side = attachment.side
         try:
-            with opened(attachment) as file:
+            content = self._content(attachment)
+            with temporary_file() as file:
+                with disk_errors():
+                    file.write(content)
+                    file.flush()
                 known = self._keep_known(file, name, side)
                 return known or self._keep(file, self._found_in(file, name, side))
         except (RequestError, Expired, zipfile.BadZipFile) as error:
@@ -150,10 +147,7 @@ class Attachments:
             return None
         if side and not known.width == known.height == side:
             return None
-        fields = {column: getattr(known, column) for column in FILE_COLUMNS}
-        uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
-        uploads.keep_file(sha256, file)
-        return fields
+        return self._keep_file(sha256, file, {column: getattr(known, column) for column in FILE_COLUMNS})
 
     def _found_in(self, file: IO[bytes], name: str, side: int) -> EncodedPicture | Extracted:
         person = self._user.pk
@@ -186,44 +180,33 @@ class Attachments:
     def _keep(self, file: IO[bytes], found: EncodedPicture | Extracted) -> dict[str, Any]:
         """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
         if isinstance(found, EncodedPicture):
-            fields, sha256 = uploads.picture_fields(found), uploads.sha256_of(found.content)
-            uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
-            uploads.keep_file(sha256, found.content)
-        else:
-            fields, sha256 = uploads.document_fields(file, found), uploads.sha256_of_file(file)
-            uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
-            uploads.keep_file(sha256, file)
-            with short_transaction():
-                uploads.keep_pages(sha256, found)
+            sha256 = uploads.sha256_of(found.content)
+            return self._keep_file(sha256, found.content, uploads.picture_fields(found))
+        sha256 = uploads.sha256_of_file(file)
+        fields = self._keep_file(sha256, file, uploads.document_fields(file, found))
+        with short_transaction():
+            uploads.keep_pages(sha256, found)
+        return fields
+
+    def _keep_file(self, sha256: str, content: bytes | IO[bytes], fields: dict[str, Any]) -> dict[str, Any]:
+        uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
+        uploads.keep_file(sha256, content)
         return {"file_id": sha256, **fields}
 
-    @contextmanager
-    def _copied(self, attachment: ImportedAttachment) -> Iterator[IO[bytes]]:
-        """Copy what the child has told into a file of its own."""
-        assert self._told
-        with temporary_file() as file:
-            self._told.seek(attachment.offset)
-            with disk_errors():
-                file.write(self._told.read(attachment.size))
-                file.flush()
-            yield file
+    def _content(self, attachment: ImportedAttachment) -> bytes:
+        """Return what the child has told, or unpack an archive's file in another child.
 
-    @contextmanager
-    def _unpacked(self, attachment: ImportedAttachment) -> Iterator[IO[bytes]]:
-        """Unpack an archive's file, in a child, into one without a name. Raises BadZipFile and Expired.
-
-        Raises StorageUnavailable when the disk is full.
+        Raises BadZipFile and Expired.
         """
         packed, size = attachment.packed, attachment.size
-        assert packed
+        if packed is None:
+            assert self._told
+            self._told.seek(attachment.offset)
+            return self._told.read(size)
         memory = UNPACKER_BYTES + 3 * size
         limits = ChildLimits(memory, UNPACKER_SECONDS, 2 * UNPACKER_SECONDS, output_bytes=size)
         numbers = packed.offset, min(packed.packed_bytes, 2 * size + 64), size, packed.method, packed.crc
         content = run_confined(UNPACKER, self._file, limits, *map(str, numbers))
         if len(content) != size:
             raise zipfile.BadZipFile("a file is damaged, or has another size than it says")
-        with temporary_file() as file:
-            with disk_errors():
-                file.write(content)
-                file.flush()
-            yield file
+        return content

@@ -12,6 +12,10 @@ ASK = chatgpt_message("user", "Well?")
 WEB = "https://a.example/x"
 
 
+def said(kind: str, **fields: Any) -> Any:
+    return chatgpt_message("assistant", {"content_type": kind, **fields})
+
+
 def mark(kind: str, *arguments: str) -> str:
     return "\ue200" + "\ue202".join([kind, *arguments]) + "\ue201"
 
@@ -130,18 +134,16 @@ def test_the_sources_of_references_are_kept_once() -> None:
 
 
 DONE = chatgpt_message("assistant", "Done.")
+RAN = "```python\n1+1\n```\n\n```\n2\n```"
+OUTPUT = {"content_type": "execution_output", "text": "2\n"}
+TIMEOUT = {"content_type": "system_error", "name": "Timeout", "text": "Too slow"}
 
 
 @pytest.mark.parametrize(
     ("messages", "text", "thoughts", "left_out"),
     [
         ([call("1+1", "python")], "```python\n1+1\n```", "", {}),
-        (
-            [call("1+1", "python"), tool({"content_type": "execution_output", "text": "2\n"})],
-            "```python\n1+1\n```\n\n```\n2\n```",
-            "",
-            {},
-        ),
+        ([call("1+1", "python"), tool(OUTPUT)], RAN, "", {}),
         ([call('{"cmd": ["ls", "-l"]}', "container.exec")], "```bash\nls -l\n```", "", {}),
         (
             [call('{"cmd": ["bash", "-lc", "ls \'a b\' | wc"]}', "container.exec")],
@@ -149,23 +151,8 @@ DONE = chatgpt_message("assistant", "Done.")
             "",
             {},
         ),
-        (
-            [
-                chatgpt_message(
-                    "assistant",
-                    {"content_type": "thoughts", "thoughts": [{"summary": "Plan", "content": "Hm."}]},
-                )
-            ],
-            "",
-            "**Plan**\n\nHm.",
-            {},
-        ),
-        (
-            [tool({"content_type": "system_error", "name": "Timeout", "text": "Too slow"})],
-            "Timeout: Too slow",
-            "",
-            {},
-        ),
+        ([said("thoughts", thoughts=[{"summary": "Plan", "content": "Hm."}])], "", "**Plan**\n\nHm.", {}),
+        ([tool(TIMEOUT)], "Timeout: Too slow", "", {}),
         ([call('search("x")', "browser")], "", "", {"tool": ['browser: search("x")']}),
         ([tool("results", "web.run")], "", "", {"tool": ["web.run: results"]}),
         (
@@ -180,29 +167,10 @@ DONE = chatgpt_message("assistant", "Done.")
             '**wolfram.query**\n\n```json\n{\n  "q": 1\n}\n```\n\n```\n42\n```',
             {},
         ),
-        (
-            [chatgpt_message("assistant", {"content_type": "reasoning_recap", "content": "Thought for 5s"})],
-            "",
-            "Thought for 5s",
-            {},
-        ),
-        ([chatgpt_message("assistant", {"content_type": "new_kind", "text": "Kept"})], "Kept", "", {}),
-        (
-            [chatgpt_message("assistant", {"content_type": "new_kind", "x": 1})],
-            "",
-            "",
-            {"other": ["new_kind"]},
-        ),
-        (
-            [
-                chatgpt_message(
-                    "assistant", {"content_type": "model_editable_context", "model_set_context": "Tea"}
-                )
-            ],
-            "",
-            "",
-            {"hidden": ["Tea"]},
-        ),
+        ([said("reasoning_recap", content="Thought for 5s")], "", "Thought for 5s", {}),
+        ([said("new_kind", text="Kept")], "Kept", "", {}),
+        ([said("new_kind", x=1)], "", "", {"other": ["new_kind"]}),
+        ([said("model_editable_context", model_set_context="Tea")], "", "", {"hidden": ["Tea"]}),
         (
             [chatgpt_message("assistant", "secret", is_visually_hidden_from_conversation=True)],
             "",
@@ -252,7 +220,7 @@ def test_older_instructions_are_in_the_metadata() -> None:
 
 
 def test_what_a_stopped_turn_did_is_kept() -> None:
-    thoughts = chatgpt_message("assistant", {"content_type": "thoughts", "thoughts": [{"content": "Hm."}]})
+    thoughts = said("thoughts", thoughts=[{"content": "Hm."}])
     assert last(chatgpt(ASK, thoughts)).reasoning == "Hm."
     found = chatgpt(ASK, thoughts, chatgpt_message("user", "And?"))
     assert [(each.role, each.text, each.reasoning) for each in found.messages[1:]] == [

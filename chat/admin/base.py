@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 
 from chat.accounts.forms import MAX_PASSWORD_CHARS
 from chat.exceptions import ServiceOverloaded, WrongPassword
-from chat.views.accounts.password_confirmation import confirm
+from chat.views.accounts.login import confirm
 
 MAX_LOGGED_CHARS = 200
 

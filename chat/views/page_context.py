@@ -18,7 +18,7 @@ from chat.upstream.catalog import Catalog, LlmModel
 
 from . import model_picker
 from .conversations import runs, start_page, thread
-from .conversations.conversation_list import Listing
+from .conversations.conversation_pages import Listing
 from .conversations.conversations import NEXT, context_start
 from .conversations.thread import Thread
 from .files import attachment_parts

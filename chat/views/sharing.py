@@ -25,7 +25,7 @@ from chat.sharing.snapshot import copy
 from chat.upstream.catalog import UnknownModel
 
 from .files import document_text
-from .files.attachment_files import respond
+from .files.attachments import respond
 from .page_context import first_model
 from .pages import require_room
 from .requests import access, request_fields, request_parsers

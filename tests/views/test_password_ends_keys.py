@@ -14,7 +14,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from chat.models import ApiKey, User
-from chat.views.accounts.password_confirmation import confirm
+from chat.views.accounts.login import confirm
 from tests.support.people import PASSWORD
 from tests.views.accounts import OLDER_HASH
 

@@ -9,7 +9,7 @@ from axes.models import AccessAttempt
 from django.test import Client
 
 from chat.models import User
-from chat.views.accounts.password_confirmation import confirm
+from chat.views.accounts.login import confirm
 from tests.support.people import PASSWORD
 from tests.views.accounts import log_in
 

@@ -25,7 +25,7 @@ from chat.db.executor import write_lock
 from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.models.links import Invite, SetupLink
 from chat.models.user import User
-from chat.views.accounts.password_confirmation import confirm
+from chat.views.accounts.login import confirm
 from chat.views.requests.errors import refuse
 from chat.views.settings.settings_shell import render_section
 

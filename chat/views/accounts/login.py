@@ -3,8 +3,14 @@
 A message that was sent by form after the session ended is kept: it is a hidden field of the login form, and
 after the login it stands in the composer again. It is in no URL and is stored nowhere. It was typed on a page
 of this site: a form of another site is refused (CSRF) before its fields are read.
+
+Everything that a session alone must not be enough for asks for the password by `confirm`, or in an async view
+by `confirm_in_turn`: the change of one's own password, new API keys, and in the administration what gives
+access to another account or changes rights. There is one check at a time per session.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -19,14 +25,17 @@ from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
-from chat.accounts.backends import client_address, remember_browser, throttled_name
+from chat.accounts.backends import client_address, forget_failures, remember_browser, throttled_name
 from chat.accounts.forms import MAX_PASSWORD_CHARS
+from chat.db.fair_executor import FairExecutor
+from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.models.user import User
 from chat.views import pages
 from chat.views.requests import access
@@ -38,6 +47,11 @@ LOCKED_OUT = _("Too many failed attempts. Try again in 15 minutes.")
 # Serialise attempts per (name, address), because concurrent ones would all pass the throttle before a failure
 # is counted.
 LOCKS = [Lock() for _ in range(64)]
+PASSWORD_RETRY_SECONDS = 1
+PASSWORD_THREADS = 2
+CONFIRM_POOL = FairExecutor("confirming", PASSWORD_THREADS)  # hashes would block the database threads
+_lock = Lock()
+_sessions: set[str] = set()  # with a check in progress; keys as from `throttled_name`
 
 
 class LoginForm(forms.Form):
@@ -187,3 +201,50 @@ def admin_login(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return refuse(request, 403)
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
+
+
+def confirm(request: HttpRequest, user: User, password: str) -> None:
+    """Return if `password` is the signed-in user's. A failure counts against this session only.
+
+    A stolen session can thus not be used to guess the password, and failed logins by others do not keep a
+    signed-in user from changing theirs.
+
+    Raises WrongPassword; and ServiceOverloaded, without a check, while another one of this session is in
+    progress or after too many failures.
+    """
+    with _one_check(request, user):
+        _check(request, user, password)
+
+
+async def confirm_in_turn(request: HttpRequest, user: User, password: str) -> None:
+    """Run `confirm` off the event loop and off the database threads, in the user's fair turn."""
+    with _one_check(request, user):
+        await CONFIRM_POOL.run(user.pk, _check, request, user, password)
+
+
+@contextmanager
+def _one_check(request: HttpRequest, user: User) -> Iterator[None]:
+    """Reserve this session's only check. Raises ServiceOverloaded while another one is in progress.
+
+    The throttle thus counts failures one after the other, and no session fills the threads with hashes.
+    """
+    session = throttled_name(request, {"account": user})
+    with _lock:
+        if session in _sessions:
+            words = gettext("Your password is already being checked. Wait a moment, then try again.")
+            raise ServiceOverloaded(words, retry_after=PASSWORD_RETRY_SECONDS)
+        _sessions.add(session)
+    try:
+        yield
+    finally:
+        _sessions.discard(session)
+
+
+def _check(request: HttpRequest, user: User, password: str) -> None:
+    if authenticate(request, account=user, password=password) is not None:
+        forget_failures(request, user)
+    elif locked_out(request):
+        seconds = round(settings.AXES_COOLOFF_TIME.total_seconds())
+        raise ServiceOverloaded(str(LOCKED_OUT), retry_after=seconds)
+    else:
+        raise WrongPassword(gettext("That isn’t your current password."))

@@ -20,7 +20,7 @@ from chat.search.snippets import Snippet
 from ..requests import access
 from ..requests.errors import is_part, wants_json
 from ..requests.responses import message_url
-from . import conversation_list
+from . import conversation_pages
 from .conversation_pages import LIST_PAGES
 
 
@@ -85,7 +85,7 @@ def _page(request: HttpRequest, typed: str, results: Results) -> HttpResponse:
         "building": results.building,
         "section": "search",
         "sections": [(each.name, reverse(f"chat:{each.name}"), each.heading) for each in LIST_PAGES],
-        "listing": conversation_list.read(access.get_user(request), zone),
+        "listing": conversation_pages.sidebar(access.get_user(request), zone),
     }
     with timezone.override(zone):
         return render(request, "chat/search.html", context)

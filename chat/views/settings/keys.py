@@ -20,7 +20,7 @@ from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound, Wr
 from chat.models import ApiKey, User
 from chat.models.api_key import MAX_KEY_NAME_CHARS, digest_of
 
-from ..accounts.password_confirmation import confirm_in_turn
+from ..accounts.login import confirm_in_turn
 from ..requests import access, request_fields, request_parsers
 from ..requests.errors import is_form
 from ..requests.responses import HttpResponseSeeOther

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.accounts.timezones import timezone_of
 from chat.sharing import links
 
-from ..conversations import conversation_list
+from ..conversations import conversation_pages
 from ..requests import access
 from ..requests.responses import HttpResponseSeeOther, set_cookie
 
@@ -47,7 +47,7 @@ def render_section(
         "section": section,
         "section_heading": next(heading for name, _route, heading in SECTIONS if name == section),
         "sections": [(name, reverse(route), heading) for name, route, heading in _sections()],
-        "listing": conversation_list.read(user, zone),
+        "listing": conversation_pages.sidebar(user, zone),
     }
     with timezone.override(zone):
         return render(request, template, shell | context, status=status)

@@ -67,11 +67,7 @@ def store(user: User, name: str, picture: EncodedPicture, key: uuid.UUID | None 
 
     `key`: its id, if the same upload can come again; then what the first one stored is returned.
     """
-    sha256, fields = sha256_of(picture.content), picture_fields(picture)
-    check_room(user, stored_bytes(fields))  # before the file is written, which a refusal would leave behind
-    keep_file(sha256, picture.content)
-    with write_lock(), transaction.atomic():
-        return _create(user, name, key, {"file_id": sha256, **fields})
+    return _store(user, name, picture.content, picture_fields(picture), key)
 
 
 def store_document(
@@ -81,22 +77,30 @@ def store_document(
 
     Raises TooManyUnsent and QuotaExceeded.
     """
-    sha256, fields = sha256_of_file(file), document_fields(file, document)
-    check_room(user, stored_bytes(fields))  # see `store`
-    keep_file(sha256, file)
+    return _store(user, name, file, document_fields(file, document), key, document)
+
+
+def _store(
+    user: User,
+    name: str,
+    content: bytes | IO[bytes],
+    fields: dict[str, Any],
+    key: uuid.UUID | None,
+    document: Extracted | None = None,
+) -> Attachment:
+    sha256 = sha256_of(content) if isinstance(content, bytes) else sha256_of_file(content)
+    check_room(user, stored_bytes(fields))  # before the file is written, which a refusal would leave behind
+    keep_file(sha256, content)
     with write_lock(), transaction.atomic():
-        stored = _create(user, name, key, {"file_id": sha256, **fields})
-        keep_pages(sha256, document)
+        user.lock()  # of two uploads at the same time, the second counts the first
+        stored = Attachment.objects.filter(pk=key).first() if key else None
+        if stored is None:
+            check_room(user, stored_bytes(fields))
+            fields |= {"file_id": sha256, "name": clean(name, fields["media_type"])}
+            stored = Attachment.objects.create(pk=key or uuid.uuid4(), owner=user, **fields)
+        if document:
+            keep_pages(sha256, document)
         return stored
-
-
-def _create(user: User, name: str, key: uuid.UUID | None, fields: dict[str, Any]) -> Attachment:
-    user.lock()  # of two uploads at the same time, the second counts the first
-    if key and (earlier := Attachment.objects.filter(pk=key).first()):
-        return earlier
-    check_room(user, stored_bytes(fields))
-    name = clean(name, fields["media_type"])
-    return Attachment.objects.create(pk=key or uuid.uuid4(), owner=user, name=name, **fields)
 
 
 def key_in_form(form: uuid.UUID, user: User, position: int, file: IO[bytes]) -> uuid.UUID:
@@ -187,18 +191,12 @@ def clean(name: str, media_type: str) -> str:
     Without control characters and without those that change the direction of text, which could make
     "gpj.exe" read as "exe.jpg".
     """
-    if media_type not in EXTENSIONS:
-        return _clean_document(name)
-    stem, _extension = _parts(name)
-    ending = f".{EXTENSIONS[media_type]}"
-    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or "picture") + ending
-
-
-def _clean_document(name: str) -> str:
-    """Keep the client's extension: the stored bytes are the client's."""
     stem, extension = _parts(name)
+    usual = "document"  # whose stored bytes are the client's, as is its extension
+    if media_type in EXTENSIONS:
+        usual, extension = "picture", EXTENSIONS[media_type]
     ending = f".{extension}" if extension else ""
-    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or "document") + ending
+    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or usual) + ending
 
 
 def _parts(name: str) -> tuple[str, str]:

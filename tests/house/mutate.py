@@ -126,7 +126,7 @@ def is_caught(tests: str, text: str, broken: str) -> bool:
         Path(tree, place).write_text(sources()[place].replace(text, broken), "utf-8")
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", tests]
         ended = subprocess.run(command, cwd=tree, capture_output=True, text=True)
-    failed = [line for line in ended.stdout.split("\n") if line.startswith(("FAILED", "ERROR"))]
+    failed = [line for line in ended.stdout.split("\n") if line.startswith(("FAILED ", "ERROR tests"))]
     found = ended.returncode == pytest.ExitCode.TESTS_FAILED
     print("caught:" if found else "NOT CAUGHT:", text.strip(), *failed, sep="\n    ", flush=True)
     return found

@@ -13,8 +13,6 @@ from .links import Link
 from .processes import WebProcess
 from .stage import PROCESSES_ON_A_HOST, Stage
 
-SLOW_FRONT_SECONDS = 0.05
-
 
 class Injector:
     """The faults of one round: who was ended, and what happened to some of the processes only."""

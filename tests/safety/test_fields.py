@@ -11,13 +11,13 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage
 from tests.fake_cloudflare import ai_search
-from tests.fake_cloudflare.server import Fake
 from tests.files import pictures
 from tests.safety.browser_watch import Watch
 from tests.safety.hostile_site import KNOWLEDGE, QUESTION, HostileSite, Vectors, build
 from tests.safety.spy import Spy
-from tests.support.databases import Database, Template
-from tests.support.server import Server, Servers
+from tests.support.databases import Database
+from tests.support.module_server import server_with
+from tests.support.server import Server
 from tests.views.objects import SEEING
 
 Opens = Callable[[str], Watch]
@@ -32,13 +32,7 @@ LISTS = """() => [...document.querySelectorAll('.pictures, .documents, .citation
   (list) => list.outerHTML.replace(/\\s+</g, '<'))"""
 
 
-@pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start(AI_SEARCH_INSTANCES="web", DEFAULT_MODEL=SEEING)
-    made.end()
+server = server_with(AI_SEARCH_INSTANCES="web", DEFAULT_MODEL=SEEING)
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,14 @@ Ported from mdn-http-observatory, src/grader/charts.js: 100 points to begin with
 """
 
 import re
-from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from tests.fake_cloudflare.server import Fake
-from tests.support.databases import Database, Template
+from tests.support.databases import Database
+from tests.support.module_server import server_with
 from tests.support.people import CSRF, SESSIONS
-from tests.support.server import Server, Servers
+from tests.support.server import Server
 
 SITE = "chat.example.org"
 WANTED = 140
@@ -36,14 +35,8 @@ RESPONSES = {
 }
 
 
-@pytest.fixture(scope="module")
-def public(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """A server as it stands behind a proxy that speaks TLS."""
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("public"))
-    yield made.start(SITE_URL=f"https://{SITE}", TRUSTED_PROXY="1")
-    made.end()
+# It stands behind a proxy that speaks TLS.
+public = server_with(SITE_URL=f"https://{SITE}", TRUSTED_PROXY="1")
 
 
 def send_request(public: Server, who: str, method: str, path: str, **options: object) -> httpx.Response:

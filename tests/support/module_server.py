@@ -1,6 +1,7 @@
 """One server for a whole file of tests, for those that do not kill or restart it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -23,20 +24,20 @@ def database(template: Template, tmp_path_factory: pytest.TempPathFactory) -> It
     made.drop()
 
 
-@pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start()
-    made.end()
+def server_with(**settings: str) -> Any:
+    """Return a fixture: a file's server with these settings."""
+
+    @pytest.fixture(scope="module")
+    def made(
+        template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[Server]:
+        servers = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
+        yield servers.start(**settings)
+        servers.end()
+
+    return made
 
 
-@pytest.fixture(scope="module")
-def pseudo_locale_server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """A server with two more languages: one longer than English, one from right to left."""
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start(DJANGO_SETTINGS_MODULE="tests.support.pseudo_locale_settings")
-    made.end()
+server = server_with()
+# Two more languages: one longer than English, one from right to left.
+pseudo_locale_server = server_with(DJANGO_SETTINGS_MODULE="tests.support.pseudo_locale_settings")

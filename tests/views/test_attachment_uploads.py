@@ -3,7 +3,6 @@
 import socket
 import time
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -13,9 +12,10 @@ import pytest
 
 from tests.fake_cloudflare.server import Fake
 from tests.files import documents, pictures
-from tests.support.databases import Database, Template
+from tests.support.databases import Database
+from tests.support.module_server import server_with
 from tests.support.people import CSRF
-from tests.support.server import Person, Server, Servers
+from tests.support.server import Person, Server
 from tests.support.waiting import until
 
 MB = 1_000_000
@@ -24,13 +24,7 @@ SEEING = "@cf/google/gemma-4-26b-a4b-it"
 BLIND = "@cf/zai-org/glm-4.7-flash"
 
 
-@pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start(ATTACHMENT_MAX_BYTES="3000000")
-    made.end()
+server = server_with(ATTACHMENT_MAX_BYTES="3000000")
 
 
 def upload(person: Person, content: bytes, name: str = "photo.jpg") -> httpx.Response:

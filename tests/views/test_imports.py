@@ -4,15 +4,14 @@ import json
 import re
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fake_cloudflare.server import Fake
-from tests.support.databases import Database, Template
-from tests.support.server import Server, Servers
+from tests.support.databases import Database
+from tests.support.module_server import server_with
+from tests.support.server import Server
 from tests.support.waiting import until
 from tests.transfer import samples
 from tests.views.uploads import PAGE, permit, press, state, upload, wait_for
@@ -20,13 +19,7 @@ from tests.views.uploads import PAGE, permit, press, state, upload, wait_for
 MB = 1_048_576
 
 
-@pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start(IMPORT_MAX_MB="3")
-    made.end()
+server = server_with(IMPORT_MAX_MB="3")
 
 
 def files(server: Server) -> list[Path]:

@@ -1,11 +1,13 @@
 """Search of a person's own conversations, in pages of results, the best first.
 
-Matches are ranked by a variant of BM25, with a bonus for titles, whole phrases and recent texts.
+Matches are ranked by a variant of BM25, with a bonus for titles, whole phrases and recent texts. Each is
+shown as a snippet with the positions of the words to highlight.
 """
 
+import re
 import uuid
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,10 +15,9 @@ from django.utils import timezone
 
 from chat.models import Message, SearchBuild
 
-from . import matches
+from . import matches, words
 from .matches import WINDOW_MATCHES, Match
-from .query import Query
-from .snippets import Snippet, snippet
+from .query import Query, Term
 
 RESULTS_PER_PAGE = 20
 MAX_WINDOWS = 4  # read for one page: filters may drop all matches of a window
@@ -28,6 +29,11 @@ WHOLE_SCORE = (
     1.0  # bonus for all terms in the order in which they were typed, and for a term with its symbols
 )
 HALF_LIFE_DAYS = 30  # at this age recency counts half
+SNIPPET_CHARS = 160
+BEFORE_CHARS = 40  # shown before the first match
+READ_CHARS = 20_000  # of the text that are split into words if no match is found by its letters
+MAX_PATTERN_WORDS = 16  # of a phrase in the regular expression, whose cost grows with each
+SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,14 @@ class Cursor:
         ):
             raise ValueError("not a cursor")
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A part of a text. `marks`: (start, end) of each match in it, in code points."""
+
+    text: str
+    marks: list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +159,96 @@ def _score(match: Match, terms: list[str], literals: list[str], now: datetime) -
         score += TITLE_SCORE
     age = max(0.0, (now - match.at).total_seconds() / 86_400)
     return score * (0.5 + 0.5 * HALF_LIFE_DAYS / (HALF_LIFE_DAYS + age))
+
+
+def snippet(text: str, terms: Sequence[Term]) -> Snippet:
+    """Return the part of the text around the first match, on one line."""
+    start = _snippet_start(text, terms)
+    piece = text[start : start + 4 * SNIPPET_CHARS]
+    line = SPACES.sub(" ", piece).strip()
+    cut = line[:SNIPPET_CHARS]
+    if len(line) > SNIPPET_CHARS:
+        cut = (cut.rsplit(" ", 1)[0] if " " in cut[SNIPPET_CHARS // 2 :] else cut) + "…"
+    if start:
+        cut = f"…{cut}"
+    return Snippet(cut, marks(cut, terms))
+
+
+def marks(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
+    """Return (start, end) of each match in a short text; overlapping matches are merged."""
+    found = list(words.places(text))
+    spans = sorted(span for term in terms for span in _literal(text, term) or _spans(found, term))
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined or _mark_inside_word(text, terms)
+
+
+def _literal(text: str, term: Term) -> list[tuple[int, int]]:
+    """Return (start, end) of each place where the term stands as it was typed, with its symbols."""
+    if not term.literal:
+        return []
+    return [found.span() for found in re.finditer(re.escape(term.literal), text, re.IGNORECASE)]
+
+
+def _spans(found: Sequence[words.WordPosition], term: Term) -> Iterator[tuple[int, int]]:
+    for at in range(len(found) - len(term.words) + 1):
+        if _matches_at(found, at, term):
+            yield found[at].start, found[at + len(term.words) - 1].end
+
+
+def _matches_at(found: Sequence[words.WordPosition], at: int, term: Term) -> bool:
+    last = len(term.words) - 1
+    for offset, word in enumerate(term.words):
+        present = found[at + offset].word
+        has_prefix = term.prefix and offset == last and present.startswith(word)
+        if present != word and not has_prefix:
+            return False
+    return True
+
+
+def _mark_inside_word(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
+    """Return the first match that is a part of a longer word, such as `effect` in `useEffect`."""
+    for term in terms:
+        if found := re.search(re.escape(" ".join(term.words)), text, re.IGNORECASE):
+            return [found.span()]
+    return []
+
+
+def _snippet_start(text: str, terms: Sequence[Term]) -> int:
+    """Return the position of a word shortly before the first match."""
+    match = _first_match(text, terms)
+    if match <= BEFORE_CHARS:
+        return 0
+    start = match - BEFORE_CHARS
+    space = text.find(" ", start, match)
+    return start if space < 0 else space + 1
+
+
+def _first_match(text: str, terms: Sequence[Term]) -> int:
+    """Return the position of the first match; 0 if none is found.
+
+    A regular expression is tried first, because it is fast. Matches that differ from the term in accents or
+    compatibility forms are found by splitting the beginning of the text into words.
+    """
+    places = []
+    for term in terms:
+        if term.literal and (found := re.search(re.escape(term.literal), text, re.IGNORECASE)):
+            places.append(found.start())
+            continue
+        pattern = r"[\W_]*".join(map(re.escape, term.words[:MAX_PATTERN_WORDS]))
+        edge = "" if term.prefix or len(term.words) > MAX_PATTERN_WORDS else r"(?![^\W_])"
+        if term.words[0].isascii() and (
+            found := re.search(rf"(?<![^\W_]){pattern}{edge}", text, re.IGNORECASE)
+        ):
+            places.append(found.start())
+    if places:
+        return min(places)
+    start = text[:READ_CHARS]
+    if start.isascii():
+        return max(0, min((start.lower().find(term.words[0]) for term in terms), default=0))
+    found_marks = marks(start, terms)
+    return found_marks[0][0] if found_marks else 0

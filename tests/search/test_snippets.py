@@ -4,7 +4,7 @@ import time
 from datetime import UTC
 
 from chat.search.query import parse
-from chat.search.snippets import snippet
+from chat.search.results import snippet
 
 
 def test_a_long_phrase_is_looked_for_by_its_beginning() -> None:

@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from chat.accounts.timezones import timezone_of
 from chat.exceptions import BadRequest
 from chat.search.query import MAX_QUERY_CHARS, parse
-from chat.search.results import Cursor, Result, Results, search
-from chat.search.snippets import Snippet
+from chat.search.results import Cursor, Result, Results, Snippet, search
 
 from ..requests import access
 from ..requests.errors import is_part, wants_json

@@ -16,6 +16,8 @@ from tests.move.site import new_database
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.manage import run_manage
 
+Made = Callable[[Template, Path], Database]
+
 
 def path_of(database: Database) -> Path:
     return Path(database.url.removeprefix("sqlite:///"))
@@ -69,18 +71,21 @@ def test_the_same_postgresql_under_another_name(postgres: Callable[[], Database]
     )
 
 
-def test_a_postgresql_without_tables(site: Database, on_postgres: Template, tmp_path: Path) -> None:
-    database = new_database(on_postgres, tmp_path)
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [(new_database, "Run `manage.py migrate`"), (Template.copy, "is not empty: it has rows in")],
+    ids=["without tables", "with people"],
+)
+def test_a_postgresql_that_is_no_target(
+    made: Callable[[Template, Path], Database],
+    why: str,
+    site: Database,
+    on_postgres: Template,
+    tmp_path: Path,
+) -> None:
+    database = made(on_postgres, tmp_path)
     try:
-        refuse(tmp_path / "data", site.url, database, "Run `manage.py migrate`")
-    finally:
-        database.drop()
-
-
-def test_a_postgresql_with_people(site: Database, on_postgres: Template, tmp_path: Path) -> None:
-    database = on_postgres.copy(tmp_path)
-    try:
-        refuse(tmp_path / "data", site.url, database, "is not empty: it has rows in")
+        refuse(tmp_path / "data", site.url, database, why)
     finally:
         database.drop()
 
@@ -160,30 +165,28 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_source_that_cannot_be_moved(change: str, site: Database, empty: Database) -> None:
+@pytest.mark.parametrize(
+    ("side", "change"),
+    [*(("source", change) for change in CHANGES), ("target", "a migration too few"),
+     ("target", "a migration too many")],
+)  # fmt: skip
+def test_a_side_that_cannot_be_moved(side: str, change: str, site: Database, empty: Database) -> None:
     statement, why = CHANGES[change]
-    site.rows(statement)
+    (site if side == "source" else empty).rows(statement)
     with pytest.raises(BackupError, match=why):
         movable(site, empty)
 
 
-@pytest.mark.parametrize("change", ["a migration too few", "a migration too many"])
-def test_a_target_of_another_version(change: str, site: Database, empty: Database) -> None:
-    statement, why = CHANGES[change]
-    empty.rows(statement)
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [(new_database, r"lacks [0-9]+ migrations"), (Template.copy, "is not empty: it has rows in")],
+    ids=["without tables", "with people"],
+)
+def test_a_file_that_is_no_target(
+    made: Made, why: str, site: Database, sqlite: Template, tmp_path: Path
+) -> None:
     with pytest.raises(BackupError, match=why):
-        movable(site, empty)
-
-
-def test_a_target_without_tables(site: Database, sqlite: Template, tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match=r"lacks [0-9]+ migrations"):
-        movable(site, new_database(sqlite, tmp_path))
-
-
-def test_a_target_with_people(site: Database, sqlite: Template, tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match="is not empty: it has rows in"):
-        movable(site, sqlite.copy(tmp_path))
+        movable(site, made(sqlite, tmp_path))
 
 
 def test_the_same_file_under_another_name(site: Database, tmp_path: Path) -> None:

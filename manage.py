@@ -13,7 +13,6 @@ def main() -> None:
         # Before Django: Daphne takes the loop for its reactor when it is first imported. 10 to 25 % less CPU.
         import uvloop
 
-        import chatsite.server.systemd
         import chatsite.server.unused_modules  # noqa: F401
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())

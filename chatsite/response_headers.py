@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
-from chatsite.async_middleware import AsyncHooksMixin
+from chatsite.middleware import AsyncHooksMixin, is_of_admin
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -14,6 +14,7 @@ CSP = (
 TRUSTED_TYPES = "require-trusted-types-for 'script'; trusted-types server-html"
 SECURITY_HEADERS = {
     "Content-Security-Policy": f"{CSP}; frame-src 'self'; {TRUSTED_TYPES}",  # frames: previews of code
+    "X-Frame-Options": "DENY",  # for browsers that do not support frame-ancestors
     "Permissions-Policy": "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
     "magnetometer=(), microphone=(), midi=(), payment=(), usb=(), browsing-topics=()",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -25,6 +26,7 @@ SECURITY_HEADERS = {
 STATIC_FILE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
 }
 ADMIN_HEADERS = SECURITY_HEADERS | {"Content-Security-Policy": CSP}
 
@@ -54,10 +56,6 @@ def _headers_for(request: HttpRequest, response: HttpResponseBase) -> dict[str, 
         return STATIC_FILE_HEADERS
     trusted = getattr(response, "trusted_types", not is_of_admin(request))
     return SECURITY_HEADERS if trusted else ADMIN_HEADERS
-
-
-def is_of_admin(request: HttpRequest) -> bool:
-    return request.resolver_match is not None and "admin" in request.resolver_match.app_names
 
 
 def _is_personal(request: HttpRequest) -> bool:

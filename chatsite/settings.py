@@ -102,19 +102,14 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "chatsite.response_headers.ResponseHeadersMiddleware",
     "chatsite.middleware.SecurityMiddleware",
-    "chatsite.middleware.XFrameOptionsMiddleware",
     "chatsite.static_files.StaticMiddleware",
-    "chatsite.middleware.RequestIdMiddleware",  # not for static files: a browser caches them for ever
-    "chatsite.middleware.TraceMiddleware",
+    "chatsite.middleware.RequestMiddleware",  # not for static files: a browser caches them for ever
     "chatsite.middleware.GZipMiddleware",
     "chatsite.middleware.LanguageMiddleware",
-    "chatsite.middleware.ZoneMiddleware",
     "chatsite.middleware.SessionMiddleware",
     "chatsite.middleware.CommonMiddleware",
-    "chatsite.attachment_forms.AttachmentFormMiddleware",
     "chatsite.middleware.CsrfViewMiddleware",
     "chatsite.middleware.AuthenticationMiddleware",
-    "chatsite.middleware.PreferenceMiddleware",
     "chatsite.middleware.MessageMiddleware",
     "chatsite.middleware.OutageMiddleware",
 ]
@@ -209,7 +204,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 AXES_HANDLER = "chat.accounts.backends.LoginThrottle"
 AXES_USERNAME_CALLABLE = "chat.accounts.backends.throttled_name"
-AXES_CLIENT_IP_CALLABLE = "chat.accounts.backends.client_address"
+AXES_CLIENT_IP_CALLABLE = "chat.accounts.proxies.client_address"
 AXES_LOCKOUT_PARAMETERS = "chat.accounts.backends.lockout_parameters"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -229,7 +224,6 @@ SECURE_HSTS_SECONDS = 63_072_000 if HTTPS else 0  # two years
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # probed by container platforms over plain http
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "chat.views.requests.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576

@@ -23,7 +23,6 @@ DJANGO = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 OURS = [f"chatsite.middleware.{name.rsplit('.', 1)[1]}" for name in DJANGO]
 HEADERS_MIDDLEWARE = "chatsite.response_headers.ResponseHeadersMiddleware"

@@ -21,38 +21,39 @@ from twisted.internet import tcp
 from twisted.internet.abstract import FileDescriptor
 from twisted.web import http
 
-from chatsite.server.asgi_handler import Handler
-from chatsite.server.daphne_server import ChatServer, FlowControlledRequest, LimitedFactory
-from chatsite.server.deadline_channel import DeadlineChannel
-from chatsite.server.limited_request import LimitedRequest
+from chatsite.asgi import Handler
+from chatsite.server.connection import DeadlineChannel, LimitedRequest
+from chatsite.server.daphne_server import ChatServer, LimitedFactory
 
-SERVER, REQUEST = "chatsite/server/daphne_server.py", "chatsite/server/limited_request.py"
-CHANNEL = "chatsite/server/deadline_channel.py"
-TRANSPORT = "chatsite/server/transport.py"
-HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
-MIDDLEWARE, STREAM = "chatsite/async_middleware.py", "chatsite/server/stream_connection.py"
+SERVER, CONNECTION = "chatsite/server/daphne_server.py", "chatsite/server/connection.py"
+HANDLER, MODULES = "chatsite/asgi.py", "chatsite/server/unused_modules.py"
+MIDDLEWARE, STREAM = "chatsite/middleware.py", "chatsite/server/stream_connection.py"
 # The functions that each module replaces, overrides, or leans on, and the start of their sources' SHA-256.
 PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
     SERVER: [
         (daphne.server.Server.__init__, "e090af1e2673"),
         (daphne.server.Server.run, "447c6bd42c62"),
         (daphne.server.Server.create_application, "f1e300b4ecf6"),
-        (daphne.server.Server.listen_success, "0aa2ef7d7138"),
         (daphne.server.Server.handle_reply, "9d9dbaea6de0"),
         (daphne.server.Server.protocol_disconnected, "c1f5fe8cdedc"),
         (daphne.server.Server.kill_all_applications, "4e1618c6f787"),
         (daphne.http_protocol.HTTPFactory.buildProtocol, "35e878a6e0e4"),
         (http.HTTPFactory.log, "e9acff05b9a5"),
+        (tcp.Port.doRead, "d240fc123090"),
+        (tcp.Connection.connectionLost, "dd7a9a87035a"),
+        (tcp.Server.__init__, "fbf83f6f693d"),
+        (tcp.Connection.writeSomeData, "2dd0d4209260"),
+        (FileDescriptor.write, "3e46c97fc173"),
+        (FileDescriptor.writeSequence, "1606f230d318"),
+        (FileDescriptor.doWrite, "a986d7b1b105"),
     ],
-    CHANNEL: [
+    CONNECTION: [
         (http.HTTPChannel.checkPersistence, "3f0cb5b5a40e"),
         (http.HTTPChannel.dataReceived, "152316e9ce50"),
         (http.HTTPChannel.allContentReceived, "9f7c99069687"),
         (http.HTTPChannel.requestDone, "a75a186c66f7"),
         (http.HTTPChannel.connectionLost, "d0850abf8e2e"),
         (http.HTTPChannel.timeoutConnection, "f08552855cd2"),
-    ],
-    REQUEST: [
         (daphne.http_protocol.WebRequest.__init__, "ec85d9f2a762"),
         (daphne.http_protocol.WebRequest.process, "e9babd1c97ce"),
         (daphne.http_protocol.WebRequest.finish, "7e03ef03e35b"),
@@ -61,15 +62,6 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
         (http.Request.gotLength, "1c389b99da50"),
         (http.Request.handleContentChunk, "6e942756afb7"),
         (http.Request.requestReceived, "99ca6c5e2430"),
-    ],
-    TRANSPORT: [
-        (tcp.Port.doRead, "d240fc123090"),
-        (tcp.Connection.connectionLost, "dd7a9a87035a"),
-        (tcp.Server.__init__, "fbf83f6f693d"),
-        (tcp.Connection.writeSomeData, "2dd0d4209260"),
-        (FileDescriptor.write, "3e46c97fc173"),
-        (FileDescriptor.writeSequence, "1606f230d318"),
-        (FileDescriptor.doWrite, "a986d7b1b105"),
     ],
     HANDLER: [
         (ASGIHandler.handle, "98faeb5bef80"),
@@ -126,7 +118,7 @@ def test_patched_code_has_not_changed(module: str, function: Callable[..., Any],
 
 def overridden() -> list[Callable[..., Any]]:
     """Return the methods upstream that the classes of `chatsite.server` override."""
-    classes = (ChatServer, LimitedFactory, DeadlineChannel, FlowControlledRequest, LimitedRequest, Handler)
+    classes = (ChatServer, LimitedFactory, DeadlineChannel, LimitedRequest, Handler)
     return [
         next(vars(base)[name] for base in ours.__mro__[1:] if name in vars(base))
         for ours in classes

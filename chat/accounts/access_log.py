@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.db.executor import write_lock
 from chat.models import Conversation, ConversationAccess, ConversationAccessOwner
 
-from .backends import client_address
+from .proxies import client_address
 
 REPEATED_WITHIN = timedelta(minutes=10)  # within which a list that shows the same is not recorded again
 

@@ -1,9 +1,6 @@
 """Authentication backend and login throttle."""
 
 import hashlib
-import ipaddress
-import logging
-from functools import cache
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -18,10 +15,8 @@ from django.db.models import Sum
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 
-from chat.accounts.proxies import forwarded_for, without_port
 from chat.models.user import User
 
 # Failed logins within AXES_COOLOFF_TIME: from one address, of all names; and of one name, from all addresses.
@@ -31,11 +26,6 @@ KNOWN_BROWSER_SECONDS = 400 * 86_400  # browsers keep no cookie for longer
 MAX_KNOWN_NAMES = 8  # of the people who share a browser
 MAX_LOGIN_CHARS = 255  # width of the `username` column of AccessAttempt
 LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
-
-# Probes and scrapers call these addresses beside the proxies, so the header is rightly missing there.
-WITHOUT_PROXY = ("chat:healthz", "chat:readyz", "chat:metrics")
-
-logger = logging.getLogger(__name__)
 
 
 class AccountBackend(AxesStandaloneBackend, ModelBackend):
@@ -187,37 +177,3 @@ def throttled_name(request: HttpRequest | None, credentials: dict[str, Any] | No
 def forget_failures(request: HttpRequest, account: User) -> None:
     """Delete the failed confirmations of this session, after the right password was confirmed."""
     AccessAttempt.objects.filter(username=throttled_name(request, {"account": account})).delete()
-
-
-def client_address(request: HttpRequest) -> str | None:
-    """Return the address that failures are counted under, or None if there is none.
-
-    Behind TRUSTED_PROXY proxies of the site it is the address that the outermost of them saw. Without a proxy
-    X-Forwarded-For can be forged by the client, so only the socket's address counts. IPv6 addresses are cut
-    to their first 64 bits, because one household controls all the rest.
-    """
-    forwarded = forwarded_for(request.META.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXY)
-    for text in (without_port(forwarded), request.META.get("REMOTE_ADDR", "")):
-        try:
-            return _counted(ipaddress.ip_address(text))
-        except ValueError:
-            if settings.TRUSTED_PROXY > 0 and request.path not in map(reverse, WITHOUT_PROXY):
-                _warn_unread()  # without a proxy: a Unix socket or an empty header, which is normal
-    return None
-
-
-@cache
-def _warn_unread() -> None:
-    """Log a warning, once per process.
-
-    All clients then count as the proxy's address, so the failures of one client can lock out all.
-    """
-    logger.warning("TRUSTED_PROXY is set, but X-Forwarded-For names no address of a client")
-
-
-def _counted(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    if isinstance(address, ipaddress.IPv4Address):
-        return str(address)
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.IPv6Network((address, 64), strict=False).network_address)

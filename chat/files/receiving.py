@@ -25,7 +25,7 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, RequestError
-from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES
+from chat.limits import MAX_BODY_BYTES
 
 from .problems import StorageUnavailable
 
@@ -35,8 +35,8 @@ MAX_RAW_NAME_CHARS = 1_000
 FORM_TYPE = b"multipart/form-data"
 FILE_INPUT, IMAGE_INPUT = "file", "image_file"  # the fields of forms that bring files
 UPLOAD_VIEW = "chat:attachments"
-ASSISTANT_VIEWS = ("chat:assistants", "chat:assistant")
-FORM_VIEWS = ("chat:new", "chat:send", *ASSISTANT_VIEWS)  # of pages without scripts, whose forms bring files
+# Of pages without scripts, whose forms bring files: `chat.views.requests.form_files.receives`.
+FORM_VIEWS = ("chat:new", "chat:send", "chat:assistants", "chat:assistant")
 UPLOAD_ERRORS = (
     MultiPartParserError,
     SuspiciousOperation,
@@ -48,36 +48,19 @@ UPLOAD_ERRORS = (
 logger = logging.getLogger(__name__)
 
 
-def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
-    """Return the size limit in bytes of a request that may bring files, otherwise 0."""
-    if not settings.ATTACHMENTS or method != b"POST" or not content_type.lower().startswith(FORM_TYPE):
+def body_limit(uri: bytes, content_type: bytes) -> int:
+    """Return the size limit in bytes of a POST that may bring files, otherwise 0."""
+    if not settings.ATTACHMENTS or not content_type.lower().startswith(FORM_TYPE):
         return 0
-    view = view_at(uri)
+    try:
+        view = resolve(uri.partition(b"?")[0].decode("latin-1")).view_name
+    except Resolver404:
+        return 0
     if view == UPLOAD_VIEW:
         return int(settings.ATTACHMENT_MAX_BYTES) + ATTACHMENT_FORM_BYTES
     if view in FORM_VIEWS:
         return int(settings.ATTACHMENT_MAX_BYTES) + MAX_BODY_BYTES
     return 0
-
-
-def view_at(uri: bytes) -> str:
-    """Return the name of the view that answers at this address; "" if there is none."""
-    try:
-        return resolve(uri.partition(b"?")[0].decode("latin-1")).view_name
-    except Resolver404:
-        return ""
-
-
-def is_form_with_files(method: str, path: str, content_type: str) -> bool:
-    """Return True if the request is a form that may bring files beside its other fields."""
-    limit = body_limit(method.encode(), path.encode(), content_type.encode())
-    return limit > 0 and view_at(path.encode()) != UPLOAD_VIEW
-
-
-def file_fields(path: str) -> dict[str, int]:
-    """Return the fields of such a form that bring files, each with the number of files that it may bring."""
-    is_assistant = view_at(path.encode()) in ASSISTANT_VIEWS
-    return {FILE_INPUT: MAX_ATTACHMENTS, **({IMAGE_INPUT: 1} if is_assistant else {})}
 
 
 def session_of(cookies: Sequence[bytes]) -> str:

@@ -55,10 +55,10 @@ def permit(user: int) -> str:
     return signing.TimestampSigner(salt=UPLOAD_SALT).sign(str(user))
 
 
-def body_limit(method: bytes, uri: bytes) -> tuple[int, int] | None:
-    """Return (user id, size limit of the body) if the request may upload a file, otherwise None."""
+def body_limit(uri: bytes) -> tuple[int, int] | None:
+    """Return (user id, size limit of the body) if a POST to it may upload a file, otherwise None."""
     path, _, query = uri.partition(b"?")
-    if method != b"POST" or path != reverse("chat:import").encode() or not max_file_bytes():
+    if path != reverse("chat:import").encode() or not max_file_bytes():
         return None
     token = parse_qs(query.decode("latin-1")).get("permit", [""])[0]
     person = permitted(token)

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from chat.accounts.backends import client_address
+from chat.accounts.proxies import client_address
 from chat.catalog import catalog
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL

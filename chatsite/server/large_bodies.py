@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +15,8 @@ from chat.files import receiving
 from chat.limits import MAX_BODY_BYTES, MEBIBYTE
 from chat.models import ApiKey
 from chat.transfer import uploads
-from chatsite.server.early_errors import error_body
+from chatsite.server.early_errors import UNWRITABLE, Refusal, refusal
 
-JSON_HEADERS = {b"Content-Type": b"application/json"}
-TEXT_HEADERS = {b"Content-Type": b"text/plain; charset=utf-8"}
 CALLS_AT_ONCE = 4  # of one API key
 API_PATHS = re.compile(
     rb"(/v1|/client/v4/accounts/[^/?]+/ai/v1)/chat/completions/?(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?"
@@ -27,25 +24,7 @@ API_PATHS = re.compile(
 FILES_AT_ONCE = 8  # of one session
 
 
-class Refusal(NamedTuple):
-    """A response that is sent before the body has arrived."""
-
-    status: int
-    body: bytes
-    headers: dict[bytes, bytes]
-
-
-UNWRITABLE = Refusal(
-    503,
-    error_body(
-        "storage_full", 3040, "The server's disk is full or can't be written. Tell your administrator."
-    ),
-    JSON_HEADERS | {b"Retry-After": b"60"},
-)
-
-
-@dataclass(frozen=True, slots=True)
-class LargeBody:
+class LargeBody(NamedTuple):
     """The limits of an upload: `limit` in bytes, and `at_once` from the same `sender`.
 
     `unwritable` refuses what the disk does not take. `check` returns a refusal for a sender who turns out to
@@ -58,24 +37,24 @@ class LargeBody:
     folder: Callable[[], Path]
     too_large: Refusal
     busy: Refusal
-    unwritable: Refusal
+    unwritable: Refusal = UNWRITABLE
     check: Callable[[], Awaitable[Refusal | None]] | None = None
 
 
-def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody | None:
-    """Return what is allowed of a request that may upload a file, otherwise None.
+def allowed(uri: bytes, headers: Any, length: int) -> LargeBody | None:
+    """Return what is allowed of a POST that may upload a file, otherwise None.
 
     `headers` are Twisted's, `length` is 0 if it is not known. No database query: this runs on the event loop
     before the body is read.
     """
-    if upload := uploads.body_limit(method, uri):
+    if upload := uploads.body_limit(uri):
         return _import(*upload)
-    if length > MAX_BODY_BYTES and method == b"POST" and API_PATHS.match(uri):
+    if length > MAX_BODY_BYTES and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
     if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != reverse(receiving.UPLOAD_VIEW).encode():
         return None
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
-    limit = receiving.body_limit(method, uri, headers.getRawHeaders(b"content-type", [b""])[0])
+    limit = receiving.body_limit(uri, headers.getRawHeaders(b"content-type", [b""])[0])
     if not limit or not session:
         return None
     is_page = b"text/html" in headers.getRawHeaders(b"accept", [b""])[0]
@@ -95,16 +74,17 @@ def _attachments(session: str, limit: int, *, is_page: bool) -> LargeBody:
     """`is_page`: the form of a page without scripts, whose browser would show JSON as it is."""
     megabytes = f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"
     sentence = f"This file is larger than {megabytes} MB. Make it smaller, then add it again."
-    large = Refusal(413, error_body("attachment_too_large", 3006, sentence), JSON_HEADERS)
+    large = refusal(413, "attachment_too_large", 3006, sentence)
     if is_page:
         sentence = (
             f"The files are larger than {megabytes} MB together. Go back and send fewer or smaller files."
         )
-        large = Refusal(413, sentence.encode(), TEXT_HEADERS)
+        large = Refusal(413, sentence.encode(), {b"Content-Type": b"text/plain; charset=utf-8"})
     sentence = "Too many files are arriving at once. Wait a moment, then add this one again."
-    busy = Refusal(429, error_body("throttled", 3040, sentence), JSON_HEADERS | {b"Retry-After": b"5"})
-    check = partial(_check, session)
-    return LargeBody(session, limit, FILES_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
+    busy = refusal(429, "throttled", 3040, sentence, retry_after=5)
+    nobody = refusal(401, "signed_out", 10000, "You are signed out. Sign in to continue.")
+    check = partial(_refuse_unless, receiving.is_signed_in, session, nobody)
+    return LargeBody(session, limit, FILES_AT_ONCE, receiving.folder, large, busy, check=check)
 
 
 def _call(authorization: str) -> LargeBody | None:
@@ -112,30 +92,15 @@ def _call(authorization: str) -> LargeBody | None:
     secret = secret_of(authorization)
     if not secret:
         return None
-    large = Refusal(
-        413,
-        error_body(
-            "too_long", 3006, f"The request is larger than {settings.API_MAX_BODY_MB} MiB. Send less."
-        ),
-        JSON_HEADERS,
-    )
+    limit = settings.API_MAX_BODY_MB
+    large = refusal(413, "too_long", 3006, f"The request is larger than {limit} MiB. Send less.")
     sentence = "Too many large requests are arriving at once. Wait a moment, then try again."
-    busy = Refusal(
-        429, error_body("rate_limit_exceeded", 971, sentence), JSON_HEADERS | {b"Retry-After": b"5"}
-    )
-    check = partial(_check_key, secret)
-    limit = settings.API_MAX_BODY_MB * MEBIBYTE
-    return LargeBody(secret, limit, CALLS_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
+    busy = refusal(429, "rate_limit_exceeded", 971, sentence, retry_after=5)
+    nobody = refusal(401, "invalid_api_key", 10000, "This API key isn't valid.")
+    check = partial(_refuse_unless, ApiKey.objects.by_secret, secret, nobody)
+    folder = receiving.folder
+    return LargeBody(secret, limit * MEBIBYTE, CALLS_AT_ONCE, folder, large, busy, check=check)
 
 
-async def _check_key(secret: str) -> Refusal | None:
-    if await run_in_db(ApiKey.objects.by_secret, secret):
-        return None
-    return Refusal(401, error_body("invalid_api_key", 10000, "This API key isn't valid."), JSON_HEADERS)
-
-
-async def _check(session: str) -> Refusal | None:
-    if await run_in_db(receiving.is_signed_in, session):
-        return None
-    body = error_body("signed_out", 10000, "You are signed out. Sign in to continue.")
-    return Refusal(401, body, JSON_HEADERS)
+async def _refuse_unless(known: Callable[[str], Any], secret: str, nobody: Refusal) -> Refusal | None:
+    return None if await run_in_db(known, secret) else nobody

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Connections that may wait to be accepted: after a restart all clients reconnect at once.
 BACKLOG_CONNECTIONS = 2_048
+SYSTEMD_DESCRIPTOR = 3  # the first that it passes
 EXIT_SECONDS = 5.0
 # Longest time that a rendering thread keeps the interpreter lock while other threads wait. A page changes
 # threads about ten times: with Python's default of 5 ms, another user's heavy page delays it by 50 ms.
@@ -51,6 +52,15 @@ def raise_file_limit() -> None:
     """Raise the limit of open files to the hard limit: each open stream takes one, each live run another."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def listening_socket() -> int | None:
+    """Return the descriptor of the socket that systemd passed to this process, see sd_listen_fds(3).
+
+    To be called before Twisted is imported, which removes the variables from the environment.
+    """
+    passed = os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS", "0") != "0"
+    return SYSTEMD_DESCRIPTOR if passed else None
 
 
 def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
@@ -93,7 +103,7 @@ def run(
     engine = loop.run_until_complete(get_engine())
     _start_tracing(engine.worker.pk)
     try:
-        endpoint = listen(settings.HOST, settings.PORT).detach() if listening is None else listening
+        port = listen(settings.HOST, settings.PORT) if listening is None else socket.socket(fileno=listening)
     except OSError as error:
         return _fail(listen_problem(error))
 
@@ -106,7 +116,7 @@ def run(
 
     server = ChatServer(
         application,
-        endpoints=[f"fd:fileno={endpoint}"],
+        port,
         grace=settings.DRAIN_SECONDS,
         on_stop=shut_down,
         on_force=engine.force_shutdown.set,

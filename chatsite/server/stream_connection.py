@@ -10,7 +10,6 @@ Can go: when an idle request of Daphne takes less than 10 kB.
 """
 
 import logging
-import time
 from typing import Any
 
 from twisted.internet.interfaces import IPushProducer
@@ -19,7 +18,6 @@ from twisted.web.http import toChunk
 from zope.interface import implementer
 
 from chat.event_stream import FrameSource
-from chatsite.server.access_log import AccessEntry
 
 MAX_ARRIVED_BYTES = 16_384  # of requests that arrive during the stream, before no more are read
 LAST_CHUNK = b"0\r\n\r\n"
@@ -35,8 +33,8 @@ class StreamConnection:
     """
 
     __slots__ = (
-        "_arrived", "_began_at", "_chunked", "_entry", "_factory", "_paused", "_persistent", "_sent",
-        "_source", "_span", "_status", "_transport",
+        "_arrived", "_chunked", "_factory", "_paused", "_persistent", "_record", "_sent", "_source",
+        "_status", "_transport",
     )  # fmt: skip
 
     def __init__(self, request: Any, source: FrameSource) -> None:
@@ -47,9 +45,8 @@ class StreamConnection:
         self._persistent = bool(channel.persistent)
         self._chunked = bool(request.chunked)
         self._arrived = b"".join(channel._dataBuffer)
-        self._entry = AccessEntry.of(request)
-        self._status, self._began_at = request.code, request.began_at
-        self._sent, self._span = request.sentLength, request.span
+        self._record = request.take_record()
+        self._status, self._sent = request.code, request.sentLength
         self._paused = self._transport.producerPaused
 
     def start(self) -> None:
@@ -106,13 +103,11 @@ class StreamConnection:
             self._serve_next()
 
     def _end(self, source: FrameSource) -> None:
-        """Release the stream and log its request."""
+        """Release the stream and end the record of its request."""
         self._source = None
         source.leave()
-        if self._entry:
-            self._entry.log(self._status, self._sent, time.monotonic() - self._began_at)
-        if self._span:
-            self._span.end(self._status)
+        if self._record:
+            self._record.end(self._status, self._sent)
 
     def _serve_next(self) -> None:
         """Give the connection to a new channel, or close it if its client wants no further response."""

@@ -14,10 +14,11 @@ from twisted.web.http import HTTPFactory
 
 from chat.engine.engine import PING_SECONDS
 from chat.files.receiving import body_limit
+from chat.limits import MAX_BODY_BYTES
 from chat.upstream.timeouts import Timeouts
 from chatsite.env import SETTING_NAMES
+from chatsite.server.early_errors import TOO_LONG
 from chatsite.server.large_bodies import API_PATHS
-from chatsite.server.limited_request import MAX_BODY_BYTES, TOO_LONG
 from tests.deploy.dockerfile import instructions
 from tests.deploy.fronts import DEPLOY
 from tests.deploy.units import unit
@@ -113,7 +114,7 @@ def test_a_proxy_ends_an_idle_connection_before_the_server_does(kept: str) -> No
 
 def test_nginx_refuses_what_the_chat_refuses_in_the_same_words() -> None:
     assert int(found(r"client_max_body_size (\d+)m;", NGINX)) * 1_048_576 == MAX_BODY_BYTES
-    assert json.loads(found(r"return 413 '(.*)';", NGINX)) == json.loads(TOO_LONG)
+    assert json.loads(found(r"return 413 '(.*)';", NGINX)) == json.loads(TOO_LONG.body)
 
 
 def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
@@ -131,7 +132,7 @@ def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
         "/client/v4/accounts/acc/ai/run/@cf/a/b",
         "/client/v4/accounts/acc/ai/v1/chat/completions",
     ]
-    assert all(body_limit(b"POST", path.encode(), b"multipart/form-data") for path in uploads)
+    assert all(body_limit(path.encode(), b"multipart/form-data") for path in uploads)
     assert all(API_PATHS.match(path.encode()) for path in programs)
     passed_on = re.compile("|".join(re.findall(r"location ~ (\S+) \{\n +client_max_body_size 0;", NGINX)))
     others = [

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chatsite.server.limited_request import TOO_LONG
+from chatsite.server.early_errors import TOO_LONG
 from tests.conftest import missing
 from tests.deploy.fronts import FRONTS, HOST, Front
 from tests.fake_cloudflare.server import Fake
@@ -175,7 +175,7 @@ def test_a_body_that_is_too_large_gets_the_chats_own_answer(site: Site, chunked:
         path, content=content, headers={"Content-Type": "application/json"}
     )
     assert response.status_code == 413
-    assert response.json() == json.loads(TOO_LONG)
+    assert response.json() == json.loads(TOO_LONG.body)
     assert response.headers["content-type"] == "application/json"
 
 

@@ -5,6 +5,7 @@ It prints its port. `/slow` streams for four times as long as a request may take
 
 import asyncio
 import os
+import socket
 from typing import Any
 
 import django
@@ -13,8 +14,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.support.settings")
 django.setup()  # the limits of uploads look up sessions and keys
 
 import chatsite.server.unused_modules  # noqa: E402, F401 - before Daphne
+from chatsite.server.connection import DeadlineChannel  # noqa: E402
 from chatsite.server.daphne_server import ChatServer  # noqa: E402
-from chatsite.server.deadline_channel import DeadlineChannel  # noqa: E402
 
 SECONDS, RATE = 2.0, 1_000
 
@@ -42,7 +43,7 @@ async def _stop(grace: float) -> None:
 def main() -> None:
     server = ChatServer(
         application,
-        endpoints=["tcp:port=0:interface=127.0.0.1"],
+        socket.create_server(("127.0.0.1", 0)),
         grace=0.0,
         on_stop=_stop,
         on_force=lambda: None,

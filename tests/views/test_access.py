@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from chat.accounts import backends, passwords
+from chat.accounts import backends, passwords, proxies
 from chat.accounts.sessions import session_digest
 from chat.models import User
 from chatsite.settings import PASSWORD_HASHERS
@@ -289,7 +289,7 @@ class TestTheThrottle:
     )
     def test_the_address_that_counts(self, header: str, counted: str, rf: Any, settings: Any) -> None:
         settings.TRUSTED_PROXY = 1
-        assert backends.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
+        assert proxies.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
 
     @pytest.mark.parametrize(
         ("hops", "header", "counted"),
@@ -311,20 +311,20 @@ class TestTheThrottle:
         self, hops: int, header: str, counted: str, rf: Any, settings: Any
     ) -> None:
         settings.TRUSTED_PROXY = hops
-        assert backends.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
+        assert proxies.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
 
     def test_an_entry_that_cannot_be_read_is_told_once(self, rf: Any, settings: Any, caplog: Any) -> None:
-        backends._warn_unread.cache_clear()
+        proxies._warn_unread.cache_clear()
         for hops in (0, 1, 1):
             settings.TRUSTED_PROXY = hops
-            backends.client_address(rf.get("/", headers={"x-forwarded-for": "unknown"}))
-        assert [record.name for record in caplog.records] == ["chat.accounts.backends"]
+            proxies.client_address(rf.get("/", headers={"x-forwarded-for": "unknown"}))
+        assert [record.name for record in caplog.records] == ["chat.accounts.proxies"]
 
     @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
     def test_probes_beside_the_proxy_are_normal(self, path: str, rf: Any, settings: Any, caplog: Any) -> None:
-        backends._warn_unread.cache_clear()
+        proxies._warn_unread.cache_clear()
         settings.TRUSTED_PROXY = 1
-        assert backends.client_address(rf.get(path)) == "127.0.0.1"
+        assert proxies.client_address(rf.get(path)) == "127.0.0.1"
         assert caplog.records == []
 
     def test_hammering_at_one_name_locks_the_address_for_nobody_else(

@@ -32,8 +32,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
-from chat.accounts.backends import client_address, forget_failures, remember_browser, throttled_name
+from chat.accounts.backends import forget_failures, remember_browser, throttled_name
 from chat.accounts.forms import MAX_PASSWORD_CHARS
+from chat.accounts.proxies import client_address
 from chat.db.fair_executor import FairExecutor
 from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.models.user import User

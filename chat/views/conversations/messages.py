@@ -41,6 +41,7 @@ from ..requests.responses import HttpResponseSeeOther, event_stream, to_conversa
 MAX_RANKINGS = 4
 
 
+@form_files.receives()
 @access.require_methods("POST")
 async def send(request: HttpRequest, conversation: uuid.UUID | None = None) -> HttpResponseBase:
     """Add a turn to a conversation; without one, start a new conversation with it."""

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from chat.db.executor import run_in_db
 from chat.exceptions import RequestError
+from chat.files.receiving import IMAGE_INPUT
 from chat.library import assistant_documents, assistants
 from chat.library.assistants import AssistantContent, content_of
 from chat.library.publication import may_publish, require_permission
@@ -45,6 +46,7 @@ ASSISTANT_LIMITS = {
 }
 
 
+@form_files.receives(IMAGE_INPUT)
 @access.require_methods("GET", "HEAD", "POST", page=True)
 async def listing(request: HttpRequest) -> HttpResponse:
     """List one's own assistants and those published to one; a POST creates one."""
@@ -73,6 +75,7 @@ def new(request: HttpRequest) -> HttpResponse:
     return _form(request, None, AssistantContent(name=""))
 
 
+@form_files.receives(IMAGE_INPUT)
 @access.require_methods("GET", "HEAD", "POST", page=True)
 async def one(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     """Show the form of one's assistant; a POST stores a new version."""

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Model, QuerySet
 from django.db.utils import Error
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -22,12 +22,12 @@ from chat.catalog import catalog
 from chat.db import requester
 from chat.db.errors import unavailable
 from chat.db.executor import run_in_db
-from chat.exceptions import AttachmentNotFound, BadRequest, NotAuthenticated, NotFound, RequestError
+from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError
 from chat.models import Conversation, Message, Run, User
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
 from . import request_fields
-from .errors import is_navigation, is_part, not_allowed, refuse, wants_json
+from .errors import is_navigation, is_part, not_allowed, refuse_error, wants_json
 from .responses import HttpResponseSeeOther
 
 Row = TypeVar("Row", bound=Model)
@@ -135,29 +135,15 @@ def require_methods(*methods: str, page: bool = False, part: bool = False) -> Ca
                 reads_page = page and request.method in ("GET", "HEAD") and not is_part(request)
                 if reads_page or not wants_json(request):
                     return login_redirect(request)
-                return _refuse(request, refusal)
+                return refuse_error(request, refusal)
             except RequestError as refusal:
-                return _refuse(request, refusal)
+                return refuse_error(request, refusal)
             except Error as error:
-                return _refuse(request, unavailable(error))
+                return refuse_error(request, unavailable(error))
 
         return guarded
 
     return decorate
-
-
-def _refuse(request: HttpRequest, refusal: RequestError) -> HttpResponse:
-    more: dict[str, Any] = {"run": str(refusal.run)} if refusal.run else {}
-    if isinstance(refusal, AttachmentNotFound):
-        more["attachments"] = [str(each) for each in refusal.attachments]
-    return refuse(
-        request,
-        refusal.status,
-        refusal.message,
-        code=refusal.code,
-        retry_after=refusal.retry_after,
-        **more,
-    )
 
 
 def login_redirect(request: HttpRequest) -> HttpResponseRedirect:

@@ -15,6 +15,7 @@ from django.views.decorators.csrf import requires_csrf_token
 
 from chat.api.responses import refused
 from chat.db.errors import outage_of, unavailable
+from chat.exceptions import AttachmentNotFound, RequestError
 from chat.telemetry.request_id import request_id
 
 from ..settings import preference_cookies
@@ -117,6 +118,16 @@ def refuse(
     return response
 
 
+def refuse_error(request: HttpRequest, error: RequestError) -> HttpResponse:
+    """Return the response to what raised `error`."""
+    more: dict[str, Any] = {"run": str(error.run)} if error.run else {}
+    if isinstance(error, AttachmentNotFound):
+        more["attachments"] = [str(each) for each in error.attachments]
+    return refuse(
+        request, error.status, error.message, code=error.code, retry_after=error.retry_after, **more
+    )
+
+
 def _error_page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
     again = request.get_full_path() if status in MAY_PASS and request.method == "GET" else ""
     context = {"status": status, "code": code, "reason": message, "again": again}
@@ -157,10 +168,7 @@ def without_database(request: HttpRequest, error: BaseException) -> HttpResponse
     """Return 503 if `error` means that the database cannot be used now, otherwise None."""
     if not isinstance(error, Error) or outage_of(error) is None:
         return None
-    refusal = unavailable(error)
-    return refuse(
-        request, refusal.status, refusal.message, code=refusal.code, retry_after=refusal.retry_after
-    )
+    return refuse_error(request, unavailable(error))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -1,30 +1,99 @@
-"""Pictures and documents that come with the other fields of a form, from a page without scripts.
-
-`chatsite/attachment_forms.py` has received the form.
-"""
+"""Pictures and documents that come with the other fields of a form, from a page without scripts."""
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import wraps
+from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
+from chat.accounts.proxies import client_address
 from chat.db.executor import run_in_db, write_lock
 from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import BadRequest, RequestError
 from chat.files import files, uploads
 from chat.files.decoding import decode
 from chat.files.deletion import discard
+from chat.files.problems import StorageUnavailable
 from chat.files.reading import READERS
-from chat.files.receiving import FILE_INPUT, IMAGE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file
+from chat.files.receiving import (
+    FILE_INPUT,
+    IMAGE_INPUT,
+    UPLOAD_ERRORS,
+    AttachmentUploadHandler,
+    ReceivedFile,
+    empty_file,
+)
 from chat.files.uploads import clean
-from chat.limits import IMAGE_SIDE
+from chat.limits import IMAGE_SIDE, MAX_ATTACHMENTS
 from chat.models import Attachment, User
 
 from ..files import attachments
 from . import access
+from .errors import refuse, refuse_error
+
+
+def receives(*images: str) -> Callable[[access.AsyncView], access.AsyncView]:
+    """Let a view have the files of its form's field FILE_INPUT, and one file of each field of `images`.
+
+    The form is read in a thread, and its CSRF token compared after that: Django's middleware would read the
+    form on the event loop, and refuse its files.
+    """
+    most = {FILE_INPUT: MAX_ATTACHMENTS, **dict.fromkeys(images, 1)}
+
+    def decorate(view: access.AsyncView) -> access.AsyncView:
+        protected = csrf_protect(view)
+
+        @csrf_exempt
+        @wraps(view)
+        async def received(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            is_multipart = request.method == "POST" and request.content_type == "multipart/form-data"
+            if not (is_multipart and settings.ATTACHMENTS):
+                return await protected(request, *args, **kwargs)
+            handler = AttachmentUploadHandler(most)
+            request.upload_handlers = [handler]
+            request.attachment_form = handler  # type: ignore[attr-defined]
+            try:
+                refused = await RENDER_POOL.run(client_address(request), _read, request, handler)
+                return refused or await protected(request, *args, **kwargs)
+            finally:
+                handler.close()
+
+        return received
+
+    return decorate
+
+
+def _read(request: HttpRequest, handler: AttachmentUploadHandler) -> HttpResponse | None:
+    """Let Django read the form. Return the refusal of one that cannot be read."""
+    try:
+        request.POST.dict()
+    except RequestDataTooBig:
+        return refuse(request, 413, attachments.too_large(), code="attachment_too_large")
+    except TooManyFilesSent:
+        return refuse(request, 400, _too_many(handler))
+    except UPLOAD_ERRORS:
+        return refuse(request, 400)
+    except StorageUnavailable as error:
+        return refuse_error(request, error)
+    return None
+
+
+def _too_many(handler: AttachmentUploadHandler) -> str:
+    """Return what to say of a form with too many files; "" of other ones, which no browser sends."""
+    if len(handler.of(FILE_INPUT)) < MAX_ATTACHMENTS:
+        return ""
+    return _("At most %(most)s files can be added at once. Go back and remove some.") % {
+        "most": MAX_ATTACHMENTS
+    }
 
 
 @asynccontextmanager
@@ -72,7 +141,7 @@ async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
 
 
 def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:
-    """Return the files of one field that `chatsite/attachment_forms.py` has received."""
+    """Return the files of one field that `receives` has received."""
     handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
     return handler.of(field) if handler else []
 
@@ -84,7 +153,7 @@ async def _ids(
     try:
         form = uuid.UUID(request.POST.get("client_key", ""))
     except ValueError:  # none: each sending is another; of a wrong one, the parser speaks
-        return [uuid.uuid4() for _ in several], set()
+        return [uuid.uuid4() for _each in several], set()
 
     def named() -> list[uuid.UUID]:
         return [uploads.key_in_form(form, user, at, each.file) for at, each in enumerate(several)]

@@ -23,7 +23,6 @@ from chat.telemetry.redaction import redact
 from chat.upstream.providers import shared_llama
 from chatsite import storage
 from chatsite.server import process as server_process
-from chatsite.server import systemd
 from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.worker_pool import OLD_WORKERS_VARIABLE, TRIAL, WorkerPool
 
@@ -73,7 +72,7 @@ class Command(BaseCommand):
             sys.exit(self._run_pool(options["workers"], *map(int, options["pool"].split(","))))
         shared_files.forget()
         shared_llama.forget()
-        sys.exit(server_process.run(self._say, systemd.listening_socket()))
+        sys.exit(server_process.run(self._say, server_process.listening_socket()))
 
     def _prepare(self, *, migrate: bool, trial: bool) -> None:
         """Check the database, and migrate it and collect the static files where that is needed."""
@@ -83,7 +82,6 @@ class Command(BaseCommand):
             collected = _collect_static()
         if (migrated or collected) and not trial:
             # Start anew: modules loaded for these steps would stay, a quarter of an idle server's memory.
-            os.environ.update(systemd.VARIABLES)
             os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606
 
     def _run_pool(self, count: int, listening: int, alive: int, alive_writer: int) -> int:
@@ -170,7 +168,7 @@ def _worker_count(text: str) -> int:
 
 def _become_pool() -> None:
     """Listen, and replace this process by the pool of workers. Raises CommandError: when it cannot listen."""
-    listening = systemd.listening_socket()
+    listening = server_process.listening_socket()
     if listening is None:
         try:
             listening = server_process.listen(settings.HOST, settings.PORT).detach()

@@ -3,8 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import django
 from django.conf import settings
 from django.core.files.base import ContentFile
 from rjsmin import jsmin
-from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 # In place of Django's own patterns, which match past the end of a statement, up to the next one's `from`.
@@ -89,34 +87,6 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
             for name, (storage, path) in paths.items()
         }
         yield from super().post_process(sources, *args, **options)
-
-    def create_compressor(self, **options: Any) -> Compressor:
-        return _OnceCompressor(**options)
-
-
-class _OnceCompressor(Compressor):
-    """A compressor that compresses equal content once: most files with a hash equal those without."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._compressed: dict[tuple[str, bytes], Future[bytes]] = {}
-
-    def compress_gzip(self, data: bytes) -> bytes:
-        return self._once("gzip", super().compress_gzip, data)
-
-    def compress_brotli(self, data: bytes) -> bytes:
-        return self._once("brotli", super().compress_brotli, data)
-
-    def _once(self, encoding: str, compress: Callable[[bytes], bytes], data: bytes) -> bytes:
-        """Return what the first thread that has this content makes of it."""
-        mine: Future[bytes] = Future()
-        first = self._compressed.setdefault((encoding, data), mine)
-        if first is mine:
-            try:
-                mine.set_result(compress(data))
-            except BaseException as error:
-                mine.set_exception(error)
-        return first.result()
 
 
 class _Shorter:

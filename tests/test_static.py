@@ -15,7 +15,6 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import AsyncClient, RequestFactory, override_settings
-from whitenoise.compress import Compressor
 
 from chatsite.management.commands import serve
 from chatsite.static_files import StaticMiddleware
@@ -117,22 +116,6 @@ def test_former_version_of_a_file_is_served(tmp_path: Path) -> None:
             call_command("collectstatic", interactive=False, verbosity=0)
         name = staticfiles_storage.stored_name("js/a.js")
     assert (tmp_path / "to" / name).read_text() == "export const a=2;"
-
-
-def test_equal_content_is_compressed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compressed: list[bytes] = []
-    compress = staticmethod(lambda data: compressed.append(data) or data[:1])
-    for name in ("compress_brotli", "compress_gzip"):
-        monkeypatch.setattr(Compressor, name, compress)
-    (tmp_path / "from").mkdir()
-    (tmp_path / "from/a.svg").write_text("<svg/>")
-    folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
-    with override_settings(STORAGES=settings.STORAGES | STORAGE, STATICFILES_FINDERS=OWN_FILES, **folders):
-        call_command("collectstatic", interactive=False, verbosity=0)
-    assert (
-        len(list((tmp_path / "to").glob("a*.svg.br"))) == len(list((tmp_path / "to").glob("a*.svg.gz"))) == 2
-    )
-    assert compressed == [b"<svg/>"] * 2  # once for each of the two formats
 
 
 def cost(folder: Path, name: str, suffix: str) -> int:

@@ -10,10 +10,9 @@ from chat.catalog.catalog import current
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.exceptions import BadRequest
-from chat.models import ApiKey, User
 from chat.upstream import catalog
 from chat.upstream.catalog import Catalog, LlmModel
-from tests.api.in_process import engine
+from tests.api.in_process import bearer, engine
 from tests.fake_cloudflare.models import finetune
 from tests.fake_cloudflare.server import Fake
 
@@ -46,13 +45,6 @@ def test_an_adapter_has_a_name_and_an_id(model: LlmModel, name: str) -> None:
 def test_an_adapter_of_another_model_is_none(model: LlmModel, name: str) -> None:
     with pytest.raises(BadRequest, match="has no adapter"):
         with_adapter(OFFERED, model, name)
-
-
-def bearer() -> dict[str, str]:
-    key = ApiKey(user=User.objects.create_user("alice"), name="a program")
-    secret = key.generate_secret()
-    key.save()
-    return {"Authorization": f"Bearer {secret}"}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,10 +14,10 @@ from chat.api import openai
 from chat.db.executor import REQUEST_THREADS, run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
-from chat.models import ApiKey, Call, User
+from chat.models import Call, User
 from chat.views import pages
 from tests.api.client import CHAT, question
-from tests.api.in_process import engine
+from tests.api.in_process import bearer, engine
 from tests.support.server import PATIENCE
 from tests.support.waiting import becomes
 
@@ -25,13 +25,6 @@ __all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = 3 * REQUEST_THREADS
 SHARE = REQUEST_THREADS // 2  # of the threads, for one person
-
-
-def bearer(name: str) -> dict[str, str]:
-    key = ApiKey(user=User.objects.create_user(name, f"{name}@example.org"), name="a program")
-    secret = key.generate_secret()
-    key.save()
-    return {"Authorization": f"Bearer {secret}"}
 
 
 async def ask(headers: dict[str, str]) -> Any:

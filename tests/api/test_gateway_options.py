@@ -1,6 +1,7 @@
 """Options of the AI Gateway in a call, for keys that may set them, and the headers of its response."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,9 +10,9 @@ from django.test import AsyncClient, override_settings
 from chat.api.gateway_options import GATEWAY_OPTIONS
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
-from chat.models import ApiKey, Call, User
+from chat.models import Call
 from tests.api.client import CHAT, MODEL, RUN, question
-from tests.api.in_process import engine
+from tests.api.in_process import bearer, engine
 from tests.fake_cloudflare.server import Fake
 
 __all__ = ["engine"]
@@ -19,17 +20,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ID = "cf-aig-gateway-id"
 
 
-def bearer(allowed: bool) -> str:
-    name = "allowed" if allowed else "other"
-    user = User.objects.create_user(name, f"{name}@example.org")
-    key = ApiKey(user=user, name=name, may_set_gateway=allowed)
-    secret = key.generate_secret()
-    key.save()
-    return f"Bearer {secret}"
-
-
 async def ask(headers: dict[str, str], *, path: str = CHAT, allowed: bool = True, **body: Any) -> Any:
-    authorization = {"Authorization": await run_in_db(bearer, allowed)}
+    name = "allowed" if allowed else "other"
+    authorization = await run_in_db(partial(bearer, name, may_set_gateway=allowed))
     return await AsyncClient().post(
         path, {**question("hello"), **body}, "application/json", headers=authorization | headers
     )

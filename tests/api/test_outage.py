@@ -10,20 +10,13 @@ from django.test import AsyncClient
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
-from chat.models import ApiKey, Call, User
+from chat.models import Call
 from tests.api.client import CHAT, question
-from tests.api.in_process import engine
+from tests.api.in_process import bearer, engine
 from tests.support.waiting import PATIENCE, becomes
 
 __all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def bearer() -> dict[str, str]:
-    key = ApiKey(user=User.objects.create_user("alice", "alice@example.org"), name="a program")
-    secret = key.generate_secret()
-    key.save()
-    return {"Authorization": f"Bearer {secret}"}
 
 
 async def test_an_outage_is_logged_once_and_the_outcome_is_stored(

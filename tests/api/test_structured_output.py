@@ -1,48 +1,33 @@
 """Replies by a JSON schema, whole and streamed, and who answered where a gateway chose."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from django.test import AsyncClient, override_settings
+from django.test import AsyncClient
 
 from chat.db.executor import run_in_db
-from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.api.client import CHAT, RUN
-from tests.api.keys import new_key
+from tests.api.in_process import bearer, engine
 from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 
-pytestmark = pytest.mark.django_db(transaction=True)
+__all__ = ["engine"]
+ROUTE = {"GATEWAY_MODELS": [("dynamic/cheap", 128_000)]}
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.parametrize("engine", [ROUTE], indirect=True),
+]
 LLAMA, LORA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "@cf/google/gemma-2b-it-lora"
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "City", "schema": SCHEMA, "strict": True}}
 SAID = '{"city": "Oslo"}'
 
 
-@pytest_asyncio.fixture
-async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
-    """The process's engine, with a route of the gateway."""
-    account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token", "DEFAULT_MODEL": ""}
-    addresses = {
-        "CLOUDFLARE_API_BASE_URL": f"{fake.url}/client/v4",
-        "AI_GATEWAY_BASE_URL": f"{fake.url}/v1",
-        "GATEWAY_MODELS": [("dynamic/cheap", 128_000)],
-    }
-    with override_settings(**addresses, **account):
-        made = Engine()
-        await made.start()
-        monkeypatch.setattr(engines, "_engine", made)
-        yield made
-        await made.drain(0)
-
-
 async def post(url: str, **body: Any) -> Any:
-    bearer = {"Authorization": f"Bearer {await run_in_db(new_key)}"}
-    return await AsyncClient().post(url, body, "application/json", headers=bearer)
+    headers = await run_in_db(bearer)
+    return await AsyncClient().post(url, body, "application/json", headers=headers)
 
 
 def chat_body(**more: Any) -> dict[str, Any]:

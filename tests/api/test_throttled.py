@@ -1,5 +1,6 @@
-"""A program that asks too much in a minute is told so at once, with when to come back, in its own dialect."""
+"""A program that asks too much, in a minute or at once, is told so, with when to come back."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,21 +8,15 @@ from django.test import AsyncClient
 
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
-from chat.models import ApiKey, User
+from chat.engine.generation import api_calls
+from chat.models import Call
 from chat.upstream.routing.rate_limiter import RateLimiter
 from tests.api.client import CHAT, MODEL, RUN, question
-from tests.api.in_process import engine
+from tests.api.in_process import bearer, engine
 from tests.fake_cloudflare.server import Fake
 
 __all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def bearer() -> dict[str, str]:
-    key = ApiKey(user=User.objects.create_user("alice"), name="a program")
-    secret = key.generate_secret()
-    key.save()
-    return {"Authorization": f"Bearer {secret}"}
 
 
 async def both(text: str, headers: dict[str, str], **more: Any) -> list[tuple[int, object, str | None]]:
@@ -57,3 +52,36 @@ async def test_the_sites_own_rate_limit(engine: Engine, fake: Fake) -> None:
     assert [each[:2] for each in told] == [(429, "rate_limit_exceeded"), (429, 3021)]
     assert all(0 < int(each[2] or 0) <= 60 for each in told)
     assert len(fake.calls) == calls
+
+
+async def ask(headers: dict[str, str], words: str, **more: Any) -> Any:
+    return await AsyncClient().post(CHAT, question(words, **more), "application/json", headers=headers)
+
+
+@pytest.mark.parametrize("engine", [{"REQUESTS_PER_MINUTE": 2}], indirect=True)
+async def test_too_much_is_429_with_retry_after(engine: Engine, fake: Fake) -> None:
+    headers = await run_in_db(bearer)
+    refused = await ask(headers, "fake: status code=3021 retry_after=9")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "9")
+    assert len(fake.calls) == 1, "a program asks again itself"
+    for stream in (False, True):
+        told = await ask(headers, "hello", stream=stream)
+        assert (told.status_code, told.json()["error"]["code"]) == (429, "rate_limit_exceeded")
+        assert 1 <= int(told.headers["Retry-After"]) <= 9
+    assert len(fake.calls) == 1
+
+
+async def test_the_call_beyond_those_at_once_is_told_to_come_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_calls, "MAX_LIVE_RUNS", 1)
+    headers = await run_in_db(bearer)
+    slow = await ask(headers, "fake: words tokens=900 delay=0.05", stream=True)
+    assert (slow.status_code, engine.api_calls.is_full) == (200, True)
+    refused = await ask(headers, "hello")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "model_busy")
+    assert refused.headers["Retry-After"] == "5"
+    assert await run_in_db(Call.objects.count) == 1
+    slow.close()
+    await engine.api_calls.wait(60, asyncio.Event())
+    assert (await ask(headers, "hello")).status_code == 200

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -24,6 +24,9 @@ from tests.upstream.asking import ask
 from tests.upstream.providers.gguf_files import STRING, UINT32, gguf
 
 EMPTY_MODEL = gguf([("general.architecture", STRING, "llama"), ("llama.context_length", UINT32, 2048)])
+ONLY_READS = gguf(
+    [("general.architecture", STRING, "nomic-bert"), ("nomic-bert.context_length", UINT32, 512)]
+)
 # A process of its own that answers a question, has the model write on, and ends in the middle of that.
 ENDS_WHILE_WRITING = """
 import asyncio, sys
@@ -275,6 +278,11 @@ async def test_a_file_that_cannot_be_loaded_is_told_in_a_sentence(cut: Path) -> 
     assert reply.error.message.endswith(".")
 
 
+def written(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
 def refused(path: Path) -> str:
     with pytest.raises(ValueError, match=r"\.$") as error:
         llama_cpp.check(path)
@@ -293,20 +301,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("engine")
 class TestCheck:
-    def test_a_missing_file(self, tmp_path: Path) -> None:
-        assert "No such file" in refused(tmp_path / "missing.gguf")
-
-    def test_a_folder(self, tmp_path: Path) -> None:
-        assert "cannot be read" in refused(tmp_path)
-
-    def test_a_file_in_a_file(self, tmp_path: Path) -> None:
-        (tmp_path / "file").write_bytes(b"")
-        assert "cannot be read" in refused(tmp_path / "file" / "model.gguf")
-
     @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
     def test_a_file_that_we_may_not_read(self, tmp_path: Path) -> None:
-        file = tmp_path / "secret.gguf"
-        file.write_bytes(EMPTY_MODEL)
+        file = written(tmp_path / "secret.gguf", EMPTY_MODEL)
         file.chmod(0)
         assert "Permission denied" in refused(file)
 
@@ -318,30 +315,28 @@ class TestCheck:
         assert "Permission denied" in refused(tmp_path / "secret.gguf")
 
     @pytest.mark.parametrize(
-        ("data", "why"), [(b"", "empty"), (b"PK\x03\x04zip", "does not begin"), (EMPTY_MODEL[:40], "cut off")]
+        ("make", "why"),
+        [
+            (lambda folder: folder / "missing.gguf", "No such file"),
+            (lambda folder: folder, "cannot be read"),
+            (lambda folder: written(folder / "file", b"") / "model.gguf", "cannot be read"),
+            (lambda folder: written(folder / "m.gguf", b""), "no GGUF model: it is empty"),
+            (
+                lambda folder: written(folder / "m.gguf", b"PK\x03\x04zip"),
+                "no GGUF model: it does not begin",
+            ),
+            (lambda folder: written(folder / "m.gguf", EMPTY_MODEL[:40]), "no GGUF model: it is cut off"),
+            (lambda folder: written(folder / "embed.gguf", ONLY_READS), "nomic-bert"),
+            (lambda folder: os.mkfifo(pipe := folder / "pipe.gguf") or pipe, "cannot be read"),
+        ],
     )
-    def test_a_file_that_is_no_model(self, tmp_path: Path, data: bytes, why: str) -> None:
-        file = tmp_path / "model.gguf"
-        file.write_bytes(data)
-        error_text = refused(file)
-        assert "no GGUF model" in error_text
-        assert why in error_text
-
-    def test_a_model_that_only_reads(self, tmp_path: Path) -> None:
-        file = tmp_path / "embed.gguf"
-        file.write_bytes(
-            gguf([("general.architecture", STRING, "nomic-bert"), ("nomic-bert.context_length", UINT32, 512)])
-        )
-        assert "nomic-bert" in refused(file)
-
-    def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
-        pipe = tmp_path / "pipe.gguf"
-        os.mkfifo(pipe)
-        assert "cannot be read" in refused(pipe)
+    def test_what_is_no_model_that_writes(
+        self, tmp_path: Path, make: Callable[[Path], Path], why: str
+    ) -> None:
+        assert why in refused(make(tmp_path))
 
     def test_a_model_that_writes(self, tmp_path: Path) -> None:
-        file = tmp_path / "Fine.Q4.gguf"
-        file.write_bytes(EMPTY_MODEL)
+        file = written(tmp_path / "Fine.Q4.gguf", EMPTY_MODEL)
         llama_cpp.check(file)
         model = LocalModel(file).model
         assert (model.id, model.name, model.window, model.local) == ("local/fine.q4", "Fine.Q4", 2048, True)

@@ -1,4 +1,4 @@
-"""Workers AI's endpoints about models: their list, a model's schema, and the account's finetunes.
+"""Workers AI's endpoints about an account: models, a model's schema, finetunes, and the key that is sent.
 
 https://developers.cloudflare.com/api/resources/ai/subresources/models/
 """

@@ -23,7 +23,7 @@ from chat.upstream.catalog import (
     retired,
     to_record,
 )
-from chat.upstream.error_limits import ModelLimits, parse_limits
+from chat.upstream.error_bodies import ModelLimits, parse_limits
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 POSITION_STEP = 10  # between the positions of two models, so that others can be put between them

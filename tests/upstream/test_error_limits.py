@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.upstream.error_limits import ModelLimits, is_quoted, parse_limits
+from chat.upstream.error_bodies import ModelLimits, is_quoted, parse_limits
 from tests.fake_cloudflare.errors import ERRORS
 
 

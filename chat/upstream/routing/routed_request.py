@@ -11,7 +11,7 @@ from chat.upstream import pictures, token_budget
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream, NotStreamed
-from chat.upstream.error_limits import is_quoted
+from chat.upstream.error_bodies import is_quoted
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff
 

@@ -72,7 +72,8 @@ async def test_the_option_of_the_body_says_the_same(engine: Engine, fake: Fake) 
 
 
 async def test_stream_reports_the_gateway_and_repeats_hit_the_cache(engine: Engine) -> None:
-    headers = {"Authorization": await run_in_db(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
+    headers = await run_in_db(partial(bearer, may_set_gateway=True))
+    headers |= {ID: "team", "cf-aig-cache-ttl": "300"}
     told = []
     for _ in range(2):
         response = await AsyncClient().post(
@@ -88,7 +89,7 @@ async def test_a_cache_that_is_not_skipped_is_asked(engine: Engine) -> None:
     """The options as Cloudflare's first samples write them."""
     gateway = {"id": "team", "skipCache": False, "cacheTtl": 3600}
     run_body = {"prompt": "cached so?", "gateway": gateway, "messages": None}
-    headers = {"Authorization": await run_in_db(bearer, True)}
+    headers = await run_in_db(partial(bearer, may_set_gateway=True))
     told = []
     for _ in range(2):
         response = await AsyncClient().post(f"{RUN}/{MODEL}", run_body, "application/json", headers=headers)

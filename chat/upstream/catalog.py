@@ -223,7 +223,7 @@ class Catalog:
 
 @cache
 def bundled() -> tuple[LlmModel, ...]:
-    return tuple(from_record(record) for record in _records("catalog.json"))
+    return tuple(from_record(record) for record in records("catalog.json"))
 
 
 @cache
@@ -232,7 +232,7 @@ def retired() -> tuple[RetiredModel, ...]:
 
     Without `llamaguard-7b-awq`, because no chat model replaces a classifier.
     """
-    return tuple(RetiredModel(**record) for record in _records("retired.json"))
+    return tuple(RetiredModel(**record) for record in records("retired.json"))
 
 
 def from_record(record: dict[str, Any]) -> LlmModel:
@@ -278,6 +278,7 @@ def _exact(declared: float | None, known: float | None) -> float | None:
     return known if round(known, 2) == round(declared, 2) else declared
 
 
-def _records(file: str) -> list[dict[str, Any]]:
+def records(file: str) -> list[dict[str, Any]]:
+    """Return the records of a list that comes with this software."""
     records: list[dict[str, Any]] = json.loads(Path(__file__).with_name(file).read_text())
     return records

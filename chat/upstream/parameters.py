@@ -4,13 +4,13 @@ The ranges are those of Cloudflare's model pages (`/workers-ai/models/<name>/`) 
 Some models reject a request with an unsupported parameter and others ignore it, so it is never sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from . import token_budget
-from .catalog import LlmModel, Provider
+from .catalog import LlmModel, Provider, records
 
 Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
@@ -71,10 +71,6 @@ def _whole(name: str, least: int, most: int, default: int | None = None) -> Para
     return Parameter(name, WHOLE, least, most, default=default, path=(name,))
 
 
-def _effort(*levels: str, default: str) -> Parameter:
-    return Parameter("effort", LEVEL, levels=levels, default=default, path=("reasoning_effort",))
-
-
 TEMPERATURE = _number("temperature", 0, 2, 0.01)
 TOP_P = _number("top_p", 0.001, 1, 0.001)  # 0 is rejected, because it leaves no token to choose from
 SEED = _whole("seed", 1, MAX_SEED)
@@ -122,47 +118,28 @@ LOW_EFFORT = Parameter(
     "effort", LEVEL, levels=("low", "high"), default="high",
     path=("chat_template_kwargs", "low_effort"), sent={"low": True, "high": False},
 )  # fmt: skip
-# Order matters: a switch comes after the level because, when it is off, it overwrites the same field.
+FAMILIES = {"openai": OPENAI_PARAMETERS, "classic": CLASSIC_PARAMETERS, "adaptable": ADAPTABLE_PARAMETERS}
+SWITCHES = {"template": (TEMPLATE_SWITCH,), "low_effort": (LOW_EFFORT, TEMPLATE_SWITCH)}
+
+
+def _declared(record: Mapping[str, Any]) -> Iterator[Parameter]:
+    """Yield the parameters of a bundled model: `takes`, `effort` (the default level) and `switch`.
+
+    A switch comes after the level because, when it is off, it overwrites the same field.
+    """
+    yield from FAMILIES[record["takes"]]
+    levels = tuple(level for level in record.get("efforts", ()) if level != "none")
+    if default := record.get("effort"):
+        yield Parameter("effort", LEVEL, levels=levels, default=default, path=("reasoning_effort",))
+    yield from SWITCHES.get(record.get("switch", ""), ())
+    if "none" in record.get("efforts", ()):
+        yield LEVEL_SWITCH
+
+
 MODELS: Mapping[str, tuple[Parameter, ...]] = {
-    "@cf/zai-org/glm-5.3": (*OPENAI_PARAMETERS, _effort("low", "high", "max", default="max")),
-    "@cf/zai-org/glm-5.3-flash": (*OPENAI_PARAMETERS, _effort("low", "high", "max", default="max")),
-    "@cf/zai-org/glm-5.2": (*OPENAI_PARAMETERS, _effort("high", "max", default="max"), LEVEL_SWITCH),
-    "@cf/zai-org/glm-4.7-flash": (*OPENAI_PARAMETERS, TEMPLATE_SWITCH),
-    "@cf/google/gemma-4-26b-a4b-it": (*OPENAI_PARAMETERS, TEMPLATE_SWITCH),
-    "@cf/moonshotai/kimi-k2.7-code": OPENAI_PARAMETERS,
-    "@cf/moonshotai/kimi-k2.6": (*OPENAI_PARAMETERS, LEVEL_SWITCH),
-    "@cf/deepseek-ai/deepseek-v4-pro-0813": (
-        *OPENAI_PARAMETERS, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
-    ),
-    "@cf/deepseek-ai/deepseek-v4-flash-0731": (
-        *OPENAI_PARAMETERS, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
-    ),
-    "@cf/nvidia/nemotron-3-120b-a12b": (*OPENAI_PARAMETERS, LOW_EFFORT, TEMPLATE_SWITCH),
-    "@cf/qwen/qwen3.8-27b": (*OPENAI_PARAMETERS, _effort("low", "medium", "xhigh", default="xhigh")),
-    "@cf/openai/gpt-oss-120b": (*OPENAI_PARAMETERS, _effort("low", "medium", "high", default="medium")),
-    "@cf/openai/gpt-oss-20b": (*OPENAI_PARAMETERS, _effort("low", "medium", "high", default="medium")),
-    "@cf/swiss-ai/apertus-v1.5-8b": OPENAI_PARAMETERS,
-    "@cf/utter-project/eurollm-9b-it": OPENAI_PARAMETERS,  # as the other model of the same release
-    "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b": CLASSIC_PARAMETERS,
-    "@cf/qwen/qwen3-30b-a3b-fp8": CLASSIC_PARAMETERS,
-    "@cf/qwen/qwq-32b": CLASSIC_PARAMETERS,
-    "@cf/qwen/qwen2.5-coder-32b-instruct": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-4-scout-17b-16e-instruct": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-3.3-70b-instruct-fp8-fast": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-3.2-11b-vision-instruct": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-3.2-3b-instruct": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-3.2-1b-instruct": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-3.1-8b-instruct-fp8": CLASSIC_PARAMETERS,
-    "@cf/meta/llama-3.1-8b-instruct-fast": ADAPTABLE_PARAMETERS,
-    "@cf/meta/llama-3.1-70b-instruct-fp8-fast": CLASSIC_PARAMETERS,
-    "@cf/mistralai/mistral-small-3.1-24b-instruct": CLASSIC_PARAMETERS,
-    "@cf/aisingapore/gemma-sea-lion-v4-27b-it": CLASSIC_PARAMETERS,
-    "@cf/ibm-granite/granite-4.0-h-micro": CLASSIC_PARAMETERS,
-    "@cf/google/gemma-2b-it-lora": ADAPTABLE_PARAMETERS,
-    "@cf/google/gemma-7b-it-lora": ADAPTABLE_PARAMETERS,
-    "@cf/mistral/mistral-7b-instruct-v0.2-lora": ADAPTABLE_PARAMETERS,
-    "@cf/meta-llama/llama-2-7b-chat-hf-lora": ADAPTABLE_PARAMETERS,
-}  # fmt: skip
+    "@cf/meta/llama-3.1-70b-instruct-fp8-fast": CLASSIC_PARAMETERS,  # not bundled
+    **{record["id"]: tuple(_declared(record)) for record in records("catalog.json")},
+}
 
 # All parameters a user can choose, each with the widest range of any model, because a conversation may
 # change its model.

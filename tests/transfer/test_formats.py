@@ -121,54 +121,6 @@ def test_of_chatgpt_sources_are_links_and_the_canvas_is_shown() -> None:
     )
 
 
-def test_of_chatgpt_code_and_short_thoughts_are_read() -> None:
-    sent = samples.chatgpt()
-    sent["mapping"]["a1"]["message"]["content"] = {"content_type": "code", "language": "unknown", "text": "1"}
-    thoughts = sent["mapping"]["th"]["message"]["content"]
-    thoughts["thoughts"] = [{"summary": "Thinking about cats", "content": ""}]
-    found = conversation_of(sent)
-    assert (found.messages[1].text, found.messages[2].reasoning) == ("```\n1\n```", "Thinking about cats")
-
-
-def test_of_claude_pasted_text_and_artifacts_are_read() -> None:
-    """A long paste is an attachment without a name, and the message may have no other text."""
-    sent = samples.claude()
-    question, reply = sent["chat_messages"]
-    question |= {"text": "", "content": [], "files": []}
-    question["attachments"] = [{"file_name": "", "extracted_content": "a long paste"}, {"file_name": "n.txt"}]
-    written = {"command": "create", "type": "application/vnd.ant.code", "language": "python", "content": "1"}
-    page = {"command": "create", "type": "text/html", "content": "<p>"}
-    changed = {"command": "update", "old_str": "1", "new_str": "2"}
-    note = {"command": "rewrite", "type": "text/markdown", "content": "# Note"}
-    reply["content"] = [{"type": "text", "text": "Here:"}]
-    reply["content"] += [
-        {"type": "tool_use", "name": "artifacts", "input": each} for each in (written, page, changed, note)
-    ]
-    found = conversation_of(sent)
-    assert found.messages[0].text == "a long paste"
-    assert (
-        found.messages[1].text
-        == "Here:\n\n```python\n1\n```\n\n```html\n<p>\n```\n\n```python\n2\n```\n\n# Note"
-    )
-    assert found.attachments == ["n.txt"]
-
-
-@pytest.mark.parametrize("error", [{"content": "Model not found"}, "Model not found"])
-def test_of_open_webui_the_error_of_a_reply_is_its_text(error: object) -> None:
-    """Without a text it would be left out, and the next question would be a version of the other reply."""
-    sent = samples.open_webui()
-    sent["chat"]["history"]["messages"]["a1"] |= {"content": "", "error": error}
-    texts = {message.key: message.text for message in conversation_of(sent).messages}
-    assert texts["a1"] == "Model not found"
-
-
-def test_of_open_webui_a_reply_with_a_text_keeps_it() -> None:
-    sent = samples.open_webui()
-    sent["chat"]["history"]["messages"]["a1"] |= {"error": {"content": "cut"}}
-    texts = {message.key: message.text for message in conversation_of(sent).messages}
-    assert texts["a1"] == "254"
-
-
 def test_calls_of_tools_are_kept_with_the_reasoning() -> None:
     sent = samples.open_webui(meta={"tags": ["math", "x" * 41, "a\nb", 1]})
     first, second = (sent["chat"]["history"]["messages"][key] for key in ("a1", "a2"))

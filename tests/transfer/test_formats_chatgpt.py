@@ -168,6 +168,8 @@ TIMEOUT = {"content_type": "system_error", "name": "Timeout", "text": "Too slow"
             {},
         ),
         ([said("reasoning_recap", content="Thought for 5s")], "", "Thought for 5s", {}),
+        ([said("thoughts", thoughts=[{"summary": "About cats", "content": ""}])], "", "About cats", {}),
+        ([said("code", language="unknown", text="1")], "```\n1\n```", "", {}),
         ([said("new_kind", text="Kept")], "Kept", "", {}),
         ([said("new_kind", x=1)], "", "", {"other": ["new_kind"]}),
         ([said("model_editable_context", model_set_context="Tea")], "", "", {"hidden": ["Tea"]}),

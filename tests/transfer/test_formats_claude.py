@@ -31,6 +31,14 @@ def ran(name: str, printed: str, **sent: Any) -> list[Any]:
 
 POEM = artifact("create", type="text/markdown", title="Tea", content="one\ntwo")
 CODE = artifact("create", type="application/vnd.ant.code", language="python", title="x.py", content="1")
+# Calls that name no document: each changes the last one that has the place, or writes another.
+UNNAMED = [
+    {"command": "create", "type": "application/vnd.ant.code", "language": "python", "content": "1"},
+    {"command": "create", "type": "text/html", "content": "<p>"},
+    {"command": "update", "old_str": "1", "new_str": "2"},
+    {"command": "rewrite", "type": "text/markdown", "content": "# Note"},
+]
+SHOWN = "Here:\n\n```python\n1\n```\n\n```html\n<p>\n```\n\n```python\n2\n```\n\n# Note"
 MAILS = '**gmail**\n\n```json\n{\n  "q": "x"\n}\n```\n\n```\n3 mails\n```'
 TAG = '<antArtifact identifier="i" type="text/html" title="P">'
 LOG = '{"status": "success", "logs": ["one", "two"]}'
@@ -72,6 +80,7 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
         ),
         ([artifact("create", type="application/vnd.ant.react", content="a")], "```jsx\na\n```", ""),
         ([text("<antThinking>Hm.</antThinking>a")], "a", "Hm."),
+        ([text("Here:"), *(use("artifacts", **each) for each in UNNAMED)], SHOWN, ""),
         *(
             ([text(each)], each, "")
             for each in (
@@ -247,6 +256,9 @@ def test_a_question_can_be_files_alone() -> None:
     sent = {"attachments": [{"file_name": "a.txt", "extracted_content": "Hi"}]}
     assert texts(claude({"text": "", **sent}, "Yes."))[0] == ""
     assert texts(claude({"text": "", "files": [{"file_name": "a.png"}]}, "Yes."))[0] == "…"
+    pasted = [{"file_name": "", "extracted_content": "a long paste"}, {"file_name": "n.txt"}]
+    found = claude({"text": "", "content": [], "attachments": pasted}, "Yes.")
+    assert (texts(found)[0], found.attachments) == ("a long paste", ["n.txt"])
 
 
 def test_a_picture_in_the_file_is_an_attachment() -> None:

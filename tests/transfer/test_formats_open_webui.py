@@ -46,6 +46,9 @@ RAN = element("code_interpreter", "```python\n1+1\n```", output={"stdout": "2\n"
         ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\n\nb", ""),
         ([{"type": "brand_new", "content": "kept"}], "kept", ""),
         (f"Here ![cat]({GIF})!", "Here [picture: cat]!", ""),
+        # Without a text it would be left out, and the next question would be a version of the other reply.
+        ({"content": "", "error": {"content": "Model not found"}}, "Model not found", ""),
+        ({"content": "", "error": "Model not found"}, "Model not found", ""),
     ],
 )
 def test_a_reply_is_kept_as(content: Any, shown: str, thoughts: str) -> None:
@@ -100,13 +103,15 @@ def test_sources_are_kept_with_their_passages(source: Any, cited: list[Any], fie
     assert [(each.title, each.url, each.text, each.page) for each in found.citations] == cited
 
 
-def test_opened_pages_are_sources_and_suggestions_are_named() -> None:
+@pytest.mark.parametrize("error", ["cut", {"content": "cut"}])
+def test_opened_pages_are_sources_and_suggestions_are_named(error: Any) -> None:
     status = {
         "action": "web_search",
         "urls": [WEB],
         "items": [{"title": "T", "link": WEB}, {"link": f"{WEB}/o"}],
     }
-    found = open_webui({"content": "So.", "statusHistory": [status], "followUps": ["Why?"], "error": "cut"})
+    found = open_webui({"content": "So.", "statusHistory": [status], "followUps": ["Why?"], "error": error})
+    assert last(found).text == "So."
     assert sources(last(found)) == [("T", WEB, ""), (f"{WEB}/o", f"{WEB}/o", "")]
     assert found.left_out == {"other": ["cut", "Why?"]}
 

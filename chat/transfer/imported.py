@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from .problems import ConversationProblem
 from .records import (
@@ -41,14 +40,9 @@ class Node:
     reasoning: str = ""
 
 
-class ReasoningChain(NamedTuple):
-    """The pieces of reasoning above a message, as a linked list from the last to the first.
-
-    Branches share their beginning, so the text is copied only when a message takes it.
-    """
-
-    before: "ReasoningChain | None"
-    text: str
+# The pieces of reasoning above a message, from the last to the first: (those before it, text). Branches share
+# their beginning, so the text is copied only when a message takes it.
+Thoughts = tuple["Thoughts | None", str]
 
 
 def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str]]:
@@ -60,12 +54,12 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
     found: list[ImportedMessage] = []
     chars = 0
     message_of_node: dict[str, str] = {}
-    pending: list[tuple[Node, str, ReasoningChain | None]]
+    pending: list[tuple[Node, str, Thoughts | None]]
     pending = [(node, "", None) for node in reversed(roots)]
     while pending:
         node, above, thoughts = pending.pop()
-        if node.message is None:
-            thoughts = _append_reasoning(thoughts, node.reasoning)
+        if node.message is None and node.reasoning:
+            thoughts = thoughts, node.reasoning
         if thoughts and (node.message.role == USER if node.message else not children[node.key]):
             # No reply followed the reasoning, because it was stopped.
             stopped = ImportedMessage(f"{node.key} stopped", None, ASSISTANT, "")
@@ -142,25 +136,19 @@ def _join(last: ImportedMessage, chain: list[ImportedMessage], cut: Container[st
     last.citations = list(dict.fromkeys(citation for each in chain for citation in each.citations))
 
 
-def _append_reasoning(before: ReasoningChain | None, text: str) -> ReasoningChain | None:
-    return ReasoningChain(before, text) if text else before
-
-
-def _join_reasoning(last: ReasoningChain | None) -> str:
+def _joined(thoughts: Thoughts | None) -> str:
     texts = []
-    while last:
-        texts.append(last.text)
-        last = last.before
-    return SEPARATOR.join(reversed(texts))
+    while thoughts:
+        thoughts, text = thoughts
+        texts.append(text)
+    return SEPARATOR.join(filter(None, reversed(texts)))
 
 
-def _with_question(
-    message: ImportedMessage, above: str, thoughts: ReasoningChain | None
-) -> list[ImportedMessage]:
+def _with_question(message: ImportedMessage, above: str, thoughts: Thoughts | None) -> list[ImportedMessage]:
     """Return the message as a child of `above`. A reply at the root gets an empty question before it."""
     is_reply = message.role == ASSISTANT
     if is_reply:
-        message.reasoning = _join_reasoning(_append_reasoning(thoughts, message.reasoning))
+        message.reasoning = _joined((thoughts, message.reasoning))
     message.parent = above or None
     if above or not is_reply:
         return [message]

@@ -30,7 +30,7 @@ MAX_TOOL_CHARS = 20_000  # of what a tool was sent, or returned
 MAX_LOST_NAME_CHARS = 100
 MAX_PASTE_CHARS = 100_000  # a longer paste becomes a document
 CUT = "…"
-ROLE_OF_AUTHOR = foreign.ROLE_OF_AUTHOR
+ROLE_OF_AUTHOR = {"user": USER, "human": USER, "assistant": ASSISTANT}
 
 
 class Drafts:

@@ -9,18 +9,13 @@ from urllib.parse import urlsplit
 
 from chat.limits import MAX_MODEL_CHARS, MAX_TAG_CHARS, MAX_URL_CHARS
 from chat.rendering.links import is_web_address
-from chat.transfer.records import ASSISTANT, MAX_TAGS, USER
+from chat.transfer.records import MAX_TAGS
 from chat.wire import strict_json
 from chat.wire.text import sanitize
 
 T = TypeVar("T")
 
 MILLISECONDS = 1e11  # a larger number of seconds would be after the year 5000
-ROLE_OF_AUTHOR = {
-    "user": USER,
-    "human": USER,
-    "assistant": ASSISTANT,
-}
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
 ENDS = re.compile(r"[\\\[\]|]")  # ends a link or a cell of a table, or would take the meaning of its escape
 IN_ADDRESSES = {ord("|"): "%7C", ord("<"): "%3C", ord(">"): "%3E"}

@@ -6,8 +6,6 @@ import { cloneTemplate } from './page.js';
 /** A row of a tray: a picture's square, or a document's name with its size. */
 export class AttachmentRow {
   #words;
-  #element;
-  #kind;
 
   /**
    * @param {HTMLElement} words  see attachment_parts.js
@@ -17,14 +15,6 @@ export class AttachmentRow {
   constructor(words, kind, name) {
     this.#words = words;
     this.#create(kind, name);
-  }
-
-  get element() {
-    return this.#element;
-  }
-
-  get kind() {
-    return this.#kind;
   }
 
   get progress() {
@@ -37,7 +27,7 @@ export class AttachmentRow {
    * @param {() => void} onError  its picture cannot be loaded
    */
   show(attachment, onError) {
-    if (attachment.kind !== this.#kind) this.#changeKind(attachment);
+    if (attachment.kind !== this.kind) this.#changeKind(attachment);
     this.progress.remove();
     this.#find('[data-do=retry]').remove();
     if (attachment.kind === 'document') this.#showDocument(attachment);
@@ -71,8 +61,8 @@ export class AttachmentRow {
   }
 
   #create(kind, name) {
-    this.#kind = kind;
-    this.#element = cloneTemplate(`tray-${kind}-template`);
+    this.kind = kind;
+    this.element = cloneTemplate(`tray-${kind}-template`);
     Object.assign(this.#find('.attachment-name'), { textContent: name, title: name });
     this.#find('[data-do=remove]').ariaLabel = sentence(this.#words, 'remove', { name });
     const retry = sentence(this.#words, 'retry', { name });
@@ -82,10 +72,10 @@ export class AttachmentRow {
 
   /** Only the server knows what a file is. */
   #changeKind({ kind, name }) {
-    const former = this.#element;
+    const former = this.element;
     const hadFocus = former.contains(document.activeElement);
     this.#create(kind, name);
-    former.replaceWith(this.#element);
+    former.replaceWith(this.element);
     if (hadFocus) this.focus();
   }
 
@@ -114,6 +104,6 @@ export class AttachmentRow {
   }
 
   #find(selector) {
-    return this.#element.querySelector(selector);
+    return this.element.querySelector(selector);
   }
 }

@@ -18,10 +18,6 @@ export class ConversationList {
     return this.root.querySelector(`a[href="${address}"]`)?.closest('li') ?? null;
   }
 
-  get hasReplying() {
-    return this.root.querySelector('li[data-state=replying]') !== null;
-  }
-
   /** Move a conversation that is new or was continued to the top of the list. */
   moveToTop(conversation, title) {
     const item = this.find(conversation) ?? this.#createItem(conversation, title);

@@ -68,6 +68,14 @@ export async function openMessageMenu(chat, link) {
   openMenu(last, link);
 }
 
+/** Select an option of a list whose field keeps the focus, or none: https://www.w3.org/WAI/ARIA/apg/patterns/combobox/ */
+export function selectOption(field, options, selected) {
+  for (const option of options) option.ariaSelected = String(option === selected);
+  if (!selected) return field.removeAttribute('aria-activedescendant');
+  field.setAttribute('aria-activedescendant', selected.id);
+  return selected.scrollIntoView({ block: 'nearest' });
+}
+
 /**
  * Return the index of the menu item that a key leads to: arrow keys wrap around, a letter leads to the next
  * name that begins with it.

@@ -1,6 +1,7 @@
 import { fetchJson, fetchPart } from './api.js';
 import { isSendKey } from './composer.js';
 import { announce, page } from './page.js';
+import { selectOption } from './popup_menu.js';
 import { fieldsOf, fillFields } from './prompt_fields.js';
 
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
@@ -142,11 +143,7 @@ class PromptMenu {
 
   #choose(index) {
     this.#active = index;
-    for (const [place, option] of this.#shown.entries()) option.ariaSelected = String(place === index);
-    const chosen = this.#shown[index];
-    if (!chosen) return this.#box.removeAttribute('aria-activedescendant');
-    this.#box.setAttribute('aria-activedescendant', chosen.id);
-    return chosen.scrollIntoView({ block: 'nearest' });
+    selectOption(this.#box, this.#shown, this.#shown[index]);
   }
 
   #onKeydown(event) {

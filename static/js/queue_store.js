@@ -8,7 +8,7 @@ const EMPTY = '{"held":false,"items":[]}';
  */
 export class QueueStore {
   #drafts;
-  #name;
+  name; // under which the messages are stored
   #state = JSON.parse(EMPTY); // items: {key, text, model, attachments?, at, draft?}; `draft`: being edited
   #isUnstored = false; // the browser's storage is full or forbidden, so this page alone knows the state
 
@@ -18,13 +18,8 @@ export class QueueStore {
    */
   constructor(drafts, conversation) {
     this.#drafts = drafts;
-    this.#name = nameOf(conversation);
+    this.name = nameOf(conversation);
     this.read();
-  }
-
-  /** The name under which the messages are stored. */
-  get name() {
-    return this.#name;
   }
 
   get items() {
@@ -41,7 +36,7 @@ export class QueueStore {
   }
 
   read() {
-    if (!this.#isUnstored) this.#state = JSON.parse(this.#drafts.load(this.#name) || EMPTY);
+    if (!this.#isUnstored) this.#state = JSON.parse(this.#drafts.load(this.name) || EMPTY);
   }
 
   find(key) {
@@ -81,8 +76,8 @@ export class QueueStore {
 
   /** Move the messages to the conversation that has just been created. */
   moveTo(conversation) {
-    const former = this.#name;
-    this.#name = nameOf(conversation);
+    const former = this.name;
+    this.name = nameOf(conversation);
     this.#write();
     this.#drafts.save(former, '');
   }
@@ -101,8 +96,8 @@ export class QueueStore {
     const isEmpty = !this.items.length;
     if (isEmpty) this.#state.held = false;
     const text = isEmpty ? '' : JSON.stringify(this.#state);
-    this.#drafts.save(this.#name, text);
-    this.#isUnstored = this.#drafts.load(this.#name) !== text;
+    this.#drafts.save(this.name, text);
+    this.#isUnstored = this.#drafts.load(this.name) !== text;
   }
 }
 

@@ -6,7 +6,6 @@ const TEXT_NODE = 3;
 
 /** The article of one reply, new or from the server's page. Text that arrives is written once per frame. */
 export class Reply {
-  #article;
   #parts;
   #pending = { patches: [], reasoning: '' };
   #discarded = false; // the server has discarded the text that is shown
@@ -18,56 +17,40 @@ export class Reply {
 
   /** @param {() => void} onChange  called after each change of the page */
   constructor(article, onChange) {
-    this.#article = article;
+    this.article = article;
     this.#onChange = onChange;
     this.#parts = { text: partOf(article, 'text'), reasoning: partOf(article, 'reasoning') };
-    this.#article.ariaBusy = String(this.live);
-  }
-
-  get article() {
-    return this.#article;
-  }
-
-  get run() {
-    return this.#article.dataset.run;
-  }
-
-  set run(run) {
-    this.#article.dataset.run = run;
-  }
-
-  get position() {
-    return this.#article.dataset.position;
+    this.article.ariaBusy = String(this.live);
   }
 
   get live() {
-    return LIVE_STATUSES.has(this.#article.dataset.status);
+    return LIVE_STATUSES.has(this.article.dataset.status);
   }
 
   get model() {
-    return partOf(this.#article, 'model').textContent;
+    return partOf(this.article, 'model').textContent;
   }
 
   set model(name) {
-    partOf(this.#article, 'model').textContent = name;
-    this.#article.querySelector('h2').textContent = page.text('reply-heading', { model: name });
+    partOf(this.article, 'model').textContent = name;
+    this.article.querySelector('h2').textContent = page.text('reply-heading', { model: name });
   }
 
   /** @returns {string} how the reply ended, if it did not end well */
   get state() {
-    return partOf(this.#article, 'status-text').textContent;
+    return partOf(this.article, 'status-text').textContent;
   }
 
   /** Mark the reply as about to be continued. @returns {string} its status before */
   markQueued() {
-    const { status } = this.#article.dataset;
+    const { status } = this.article.dataset;
     this.status = 'queued';
     return status;
   }
 
   set status(status) {
-    this.#article.dataset.status = status;
-    this.#article.ariaBusy = String(this.live);
+    this.article.dataset.status = status;
+    this.article.ariaBusy = String(this.live);
   }
 
   append({ response, reasoning = '', html = [] }) {
@@ -88,7 +71,7 @@ export class Reply {
 
   /** Show a temporary remark below the reply; '' removes it. */
   remark(sentence) {
-    partOf(this.#article, 'remark').textContent = sentence;
+    partOf(this.article, 'remark').textContent = sentence;
     this.#onChange();
   }
 
@@ -100,10 +83,10 @@ export class Reply {
     this.#stopThinking();
     if (thinking_seconds !== undefined) this.#showThinking('thought', thinking_seconds);
     this.status = status;
-    partOf(this.#article, 'status-text').textContent = message || page.text(`status-${status}`);
+    partOf(this.article, 'status-text').textContent = message || page.text(`status-${status}`);
     const statistics = this.#statistics(usage?.completion_tokens, seconds, served_by, cached, fallback);
-    const meta = partOf(this.#article, 'reply-meta');
-    meta.replaceChildren(partOf(this.#article, 'model'), statistics);
+    const meta = partOf(this.article, 'reply-meta');
+    meta.replaceChildren(partOf(this.article, 'model'), statistics);
     meta.inert = !statistics;
     this.remark('');
   }
@@ -119,7 +102,7 @@ export class Reply {
   remove() {
     cancelAnimationFrame(this.#frame);
     this.#stopThinking();
-    this.#article.remove();
+    this.article.remove();
   }
 
   #flush() {
@@ -130,7 +113,7 @@ export class Reply {
     if (this.#discarded && patches.length) this.#clearDiscarded(patches);
     applyPatches(this.#parts.text, patches);
     appendText(this.#parts.reasoning, reasoning);
-    setHidden(partOf(this.#article, 'thoughts'), !this.#parts.reasoning.hasChildNodes());
+    setHidden(partOf(this.article, 'thoughts'), !this.#parts.reasoning.hasChildNodes());
     this.#onChange();
   }
 
@@ -169,7 +152,7 @@ export class Reply {
   #showThinking(name, seconds, digits = 1) {
     const isShown = name === 'thinking' || seconds >= MIN_SECONDS; // not for NaN
     const time = isShown ? page.seconds(seconds, digits) : '';
-    partOf(this.#article, 'thinking').textContent = page.text(time ? name : 'thoughts', { time });
+    partOf(this.article, 'thinking').textContent = page.text(time ? name : 'thoughts', { time });
   }
 
   #statistics(tokens, seconds, model, cached, fallback) {

@@ -1,4 +1,5 @@
 import { fetchJson, fetchPart } from './api.js';
+import { selectOption } from './popup_menu.js';
 
 const WAIT_MS = 120; // debounce after the last key
 
@@ -6,7 +7,7 @@ let dialog = null;
 
 /** Open the search. If its dialog cannot be loaded, the link's page is opened. */
 export async function openSearch(link) {
-  if (dialog?.isOpen) return;
+  if (dialog?.element.open) return;
   dialog ??= await load(link.href).catch(() => null);
   if (dialog) dialog.open();
   else location.assign(link.href);
@@ -23,7 +24,6 @@ async function load(url) {
  * https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
  */
 class SearchDialog {
-  #element;
   #field;
   #list;
   #url;
@@ -33,7 +33,7 @@ class SearchDialog {
   #shown = Promise.resolve(); // settled when they are shown
 
   constructor(element, url) {
-    this.#element = element;
+    this.element = element;
     this.#url = url;
     this.#field = element.querySelector('input');
     this.#list = element.querySelector('[role=listbox]');
@@ -45,13 +45,9 @@ class SearchDialog {
     });
   }
 
-  get isOpen() {
-    return this.#element.open;
-  }
-
   /** Open it with the last query selected, and search again: what was found then may have changed. */
   open() {
-    this.#element.showModal();
+    this.element.showModal();
     this.#field.select();
     this.#asked = '';
     if (this.#field.value.trim()) this.#search();
@@ -78,11 +74,11 @@ class SearchDialog {
     const found = await fetchJson(url, { signal }).catch(() => null);
     if (signal.aborted) return;
     if (!found) this.#asked = '';
-    this.#show(found ?? { results: [], next: null }, found ? this.#count(found) : this.#element.dataset.failed);
+    this.#show(found ?? { results: [], next: null }, found ? this.#count(found) : this.element.dataset.failed);
   }
 
   #count({ results, next, building }) {
-    const { one, other, more, none, building: incomplete } = this.#element.dataset;
+    const { one, other, more, none, building: incomplete } = this.element.dataset;
     const n = results.length;
     const sentence = n === 0 ? none : next ? more : n === 1 ? one : other;
     return [sentence.replace('{n}', n), building ? incomplete : ''].join(' ').trim();
@@ -94,11 +90,11 @@ class SearchDialog {
     this.#list.replaceChildren(...options);
     this.#list.scrollTop = 0;
     this.#field.ariaExpanded = String(results.length > 0);
-    this.#element.querySelector('[role=status]').textContent = status;
-    const all = this.#element.querySelector('.search-all');
+    this.element.querySelector('[role=status]').textContent = status;
+    const all = this.element.querySelector('.search-all');
     all.hidden = !next;
     all.firstElementChild.href = `${this.#url}?${new URLSearchParams({ q: this.#asked })}`;
-    this.#select(options.find((option) => option.getAttribute('href') === selected) ?? null);
+    selectOption(this.#field, options, options.find((option) => option.getAttribute('href') === selected));
   }
 
   get #selected() {
@@ -106,7 +102,7 @@ class SearchDialog {
   }
 
   #option(result, index) {
-    const option = this.#element.querySelector('template').content.firstElementChild.cloneNode(true);
+    const option = this.element.querySelector('template').content.firstElementChild.cloneNode(true);
     option.id = `search-result-${index}`;
     option.href = result.url;
     const [title, time, snippet] = option.children;
@@ -134,10 +130,10 @@ class SearchDialog {
       // The list is no popup of the field, which Escape would dismiss first, but a part of the dialog, which it
       // closes. Browsers would clear the field instead; kept and selected, the text costs a slip of the key nothing.
       event.preventDefault();
-      this.#element.close();
+      this.element.close();
     } else if (Object.hasOwn(steps, event.key)) {
       event.preventDefault();
-      this.#select(options.at(steps[event.key] % (options.length || 1)) ?? null);
+      selectOption(this.#field, options, options.at(steps[event.key] % (options.length || 1)));
     }
   }
 
@@ -146,16 +142,8 @@ class SearchDialog {
     clearTimeout(this.#timer);
     const { value } = this.#field;
     await this.#search();
-    if (!this.isOpen || this.#field.value !== value) return;
+    if (!this.element.open || this.#field.value !== value) return;
     (this.#selected ?? this.#list.firstElementChild)?.click();
-  }
-
-  #select(option) {
-    this.#selected?.setAttribute('aria-selected', 'false');
-    if (!option) return this.#field.removeAttribute('aria-activedescendant');
-    option.ariaSelected = 'true';
-    option.scrollIntoView({ block: 'nearest' });
-    this.#field.setAttribute('aria-activedescendant', option.id);
   }
 }
 

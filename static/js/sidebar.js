@@ -137,7 +137,8 @@ export class Sidebar {
 
   #scheduleRefresh() {
     clearTimeout(this.#timer);
-    if (!document.hidden && this.#list.hasReplying) this.#timer = setTimeout(() => this.#refresh(), REFRESH_MS);
+    const isReplying = this.#list.root.querySelector('li[data-state=replying]') !== null;
+    if (!document.hidden && isReplying) this.#timer = setTimeout(() => this.#refresh(), REFRESH_MS);
   }
 
   /** Load older conversations when the end of the list comes near. */

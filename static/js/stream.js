@@ -36,7 +36,7 @@ export class RunStream {
   #timings;
   #message = null; // {url, body} until a run is known
   #run = '';
-  #position = '';
+  position = ''; // after the last event, from which another stream of the same run can go on
   #retryMs;
   #attempts = 0;
   #connection = null;
@@ -58,11 +58,6 @@ export class RunStream {
     this.#retryMs = timings.retryMs;
   }
 
-  /** The position after the last event, from which another stream of the same run can go on. */
-  get position() {
-    return this.#position;
-  }
-
   /** Send a message and follow its reply. `body.client_key` makes a repeated send harmless. */
   send(url, body) {
     this.#message = { url, body };
@@ -72,7 +67,7 @@ export class RunStream {
   /** Follow a run from a position ('': from its start). */
   follow(run, position = '') {
     this.#run = run;
-    this.#position = position;
+    this.position = position;
     return this.#loop();
   }
 
@@ -140,7 +135,7 @@ export class RunStream {
   #request() {
     if (!this.#run) return [this.#message.url, jsonRequest(this.#token, this.#message.body, EVENT_STREAM)];
     const headers = { Accept: EVENT_STREAM };
-    if (this.#position) headers['Last-Event-ID'] = this.#position;
+    if (this.position) headers['Last-Event-ID'] = this.position;
     return [this.#urls.stream(this.#run), { headers }];
   }
 
@@ -187,11 +182,11 @@ export class RunStream {
     // Our server sends no incomplete frame, so read it again from the last good position.
     if (!payload) return this.#connection.close();
     if (event.id) {
-      this.#position = event.id;
+      this.position = event.id;
       this.#attempts = 0;
     }
     if (event.type === 'reset') {
-      this.#position = '';
+      this.position = '';
       parser.forgetId();
     }
     this.#dispatch(event.type, payload);

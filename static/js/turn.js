@@ -33,7 +33,8 @@ export class Turn {
     this.#accept();
     this.#announce('replying');
     this.#chat.setMark('replying');
-    this.#open().follow(this.reply.run, this.reply.position);
+    const { run, position } = this.reply.article.dataset;
+    this.#open().follow(run, position);
   }
 
   /** Show how the turn ended. */
@@ -102,7 +103,7 @@ export class Turn {
     if (this.question) setMessage(this.question, meta.user_message, meta.created);
     this.#chat.setMark('replying');
     setMessage(this.reply.article, meta.message, meta.created);
-    this.reply.run = meta.run;
+    this.reply.article.dataset.run = meta.run;
     this.reply.model = page.modelName(meta.model);
     document.dispatchEvent(new Event('messageschange')); // sync.js shows their times
   }
@@ -148,7 +149,7 @@ export class Turn {
     const { position } = this.stream;
     const { login } = await import('./login_dialog.js').catch(() => ({}));
     if (!(await login?.())) return false;
-    if (this.#accepted) this.#open().follow(this.reply.run, position);
+    if (this.#accepted) this.#open().follow(this.reply.article.dataset.run, position);
     else this.send();
     return true;
   }

@@ -72,7 +72,7 @@ SLOW = (
 
 # For each feature, the one test with a browser that is not slow.
 JOURNEYS = (
-    "tests/e2e/test_account_menu.py::test_the_account_menu_opens_moves_and_returns_the_focus",
+    "tests/e2e/test_sidebar.py::test_the_account_menu_opens_moves_and_returns_the_focus",
     "tests/e2e/test_arrangement.py::test_an_open_conversation_is_archived_tagged_and_taken_back",
     "tests/e2e/test_assistants.py::test_an_assistant_from_its_form_to_its_chat",
     "tests/e2e/test_axe.py::test_a_finished_reply_of_every_kind_of_block",
@@ -88,10 +88,10 @@ JOURNEYS = (
     "tests/e2e/test_edit.py::test_an_edit_makes_a_new_version_of_what_follows",
     "tests/e2e/test_feedback.py::test_a_thumb_is_given_turned_and_taken_back",
     "tests/e2e/test_history.py::test_older_messages_load_without_moving_the_page",
-    "tests/e2e/test_keyboard.py::test_the_keyboard_is_enough_from_signing_in_to_signing_out",
+    "tests/e2e/test_inclusion.py::test_the_keyboard_is_enough_from_signing_in_to_signing_out",
     "tests/e2e/test_keys.py::test_a_key_is_made_shown_and_revoked",
     "tests/e2e/test_long_text.py::test_a_long_question_is_folded_and_unfolds",
-    "tests/e2e/test_maths.py::test_a_streamed_equation_is_the_one_of_a_reload",
+    "tests/e2e/test_paper_and_clipboard.py::test_a_streamed_equation_is_the_one_of_a_reload",
     "tests/e2e/test_models.py::test_a_model_is_found_chosen_and_kept",
     "tests/e2e/test_newcomer.py::test_a_newcomer_asks_the_local_model_and_loses_nothing",
     "tests/e2e/test_offered_models.py::test_the_administrator_hides_shows_and_makes_a_default",
@@ -117,7 +117,7 @@ JOURNEYS = (
     "tests/e2e/test_sync.py::test_a_turn_made_on_another_device_appears_with_its_question",
     "tests/e2e/test_temporary.py::test_a_temporary_chat_goes_when_its_page_is_left",
     "tests/e2e/test_thinking.py::test_one_press_tries_again_with_more_or_less",
-    "tests/e2e/test_titles.py::test_open_pages_show_a_generated_title_at_once",
+    "tests/e2e/test_sidebar_marks.py::test_open_pages_show_a_generated_title_at_once",
     "tests/e2e/test_transfer.py::test_a_file_is_imported_from_its_preview",
     "tests/e2e/test_versions.py::test_the_chosen_version_is_stored_with_its_branch",
     "tests/e2e/test_without_javascript.py::test_signing_in_asking_and_signing_out_need_no_script",

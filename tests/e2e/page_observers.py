@@ -1,20 +1,6 @@
 """Scripts that watch a page while a reply grows in it. Each leaves what it saw in `window.seen`."""
 
-# Which live regions changed their words: what a screen reader would read out.
-ANNOUNCED = """() => {
-  const REGION = '[aria-live], [role=status], [role=alert], [role=log]';
-  const seen = (window.seen = []);
-  const texts = new Map();
-  const look = () => {
-    for (const region of document.querySelectorAll(REGION)) {
-      const text = region.textContent.trim();
-      if (texts.has(region) && texts.get(region) !== text) seen.push(text);
-      texts.set(region, text);
-    }
-  };
-  look();
-  new MutationObserver(look).observe(document, { childList: true, characterData: true, subtree: true });
-}"""
+from playwright.sync_api import Page
 
 # Changes to the blocks of the growing reply: how often some changed, and which finished ones did.
 BLOCKS = """() => {
@@ -60,3 +46,18 @@ MOVED = """() => {
     [...document.querySelectorAll('.reply [data-part=text] > *')].at(-1).getBoundingClientRect().top;
   window.movedSince = (at) => since(at).reduce((sum, { value }) => sum + value, 0);
 }"""
+
+
+# A wheel, a key and a finger scroll smoothly: the page goes on moving after their event.
+STILL = """() => {
+  const { still } = window;
+  if (still?.at !== scrollY) window.still = { at: scrollY, frames: 0, since: performance.now() };
+  else still.frames += 1;
+  return window.still.frames > 10 && performance.now() - window.still.since > 200;
+}"""
+
+
+def stands(page: Page) -> float:
+    """Return the scroll position in pixels, once the page has stopped scrolling."""
+    page.wait_for_function(STILL)
+    return float(page.evaluate("scrollY"))

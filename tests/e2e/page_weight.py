@@ -8,9 +8,13 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page
 
 # Playwright's clock would replace `performance` as well, and with it the way the page tells a reload.
-WITHOUT_LONG_TIMERS = """{
+# A busy browser sends the events of a pointer at 0, 0 that nobody has moved.
+UNTOUCHED = """{
   const original = setTimeout;
   window.setTimeout = (callback, delay, ...args) => (delay < 1_000 ? original(callback, delay, ...args) : 0);
+  for (const type of ['pointermove', 'pointerover']) {
+    addEventListener(type, (event) => event.stopImmediatePropagation(), { capture: true });
+  }
 }"""
 
 
@@ -55,12 +59,12 @@ class Visit:
 
 
 def visit(page: Page, address: str) -> Visit:
-    """Go there, and return what is requested before the page's timers of a second and more.
+    """Go there, and return what is requested before the page's timers of a second and more, and any use.
 
     Those load what a first view does not need. On a busy machine they run before the network is idle.
     """
     found = Visit()
-    page.add_init_script(WITHOUT_LONG_TIMERS)
+    page.add_init_script(UNTOUCHED)
     session = page.context.new_cdp_session(page)
     for name, heard in (
         ("requestWillBeSent", _began),

@@ -40,3 +40,8 @@ def numbered(count: int, lines: int = 3) -> list[str]:
     """Return so many messages, each with its number."""
     more = "".join(f"\n\nLine {line} of it." for line in range(lines))
     return [f"Message {n}.{more}" for n in range(1, count + 1)]
+
+
+def count_questions(server: Server, text: str) -> int:
+    """Return how often this question is stored."""
+    return server.database.value(f"SELECT count(*) FROM chat_message WHERE role = 'user' AND text = '{text}'")

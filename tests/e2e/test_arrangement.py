@@ -182,15 +182,6 @@ def test_tabs_of_a_browser_show_the_same_list(window: Window, server: Server, fo
     assert other.page.evaluate("document.hidden") is False  # it was the notification that made it look
 
 
-def test_the_undo_of_an_archived_conversation_pins_it_again(window: Window, server: Server, four) -> None:
-    shell = Shell.open(window, server, KEYBOARD)
-    shell.do("Pin", "Baking")
-    shell.do("Archive", "Baking")
-    expect(shell.toast).to_contain_text("1 conversation archived.")
-    shell.toast.get_by_role("button", name="Undo").click()
-    expect(shell.list.locator("[data-group=pinned] li")).to_have_text(["Baking"])
-
-
 def test_the_actions_for_several_take_two_rows_on_a_phone(window: Window, server: Server, four) -> None:
     page = window(server, "alice", width=320, has_touch=True)
     page.goto("/conversations/")

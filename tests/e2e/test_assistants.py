@@ -6,15 +6,15 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e import axe
 from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.files_page import PHOTO
 from tests.fake_cloudflare.server import Fake
-from tests.files import documents, pictures
+from tests.files import documents
 from tests.support.server import Server
 
 QUESTION = "fake: words tokens=3 delay=0"
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 RULES = {"name": "rules.txt", "mimeType": "text/plain", "buffer": b"Chess has kings."}
 SCAN = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": documents.pdf("")}
-PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
 MORE = {
     "name": "more.pdf",
     "mimeType": "application/pdf",
@@ -107,21 +107,6 @@ def test_documents_are_added_shown_and_removed(window: Window, server: Server, f
     page.get_by_role("button", name="Save").press("Enter")
     page.get_by_role("link", name="Edit Referee").press("Enter")
     expect(boxes).to_have_count(1)
-
-
-def test_documents_come_with_the_form_without_scripts(window: Window, server: Server) -> None:
-    page: Page = window(server, "bob", java_script_enabled=False)
-    page.goto("/settings/assistants/new/")
-    page.get_by_label("Name", exact=True).fill("Referee")
-    page.get_by_label("Add documents").set_input_files([RULES, MORE])
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Start a chat Referee").click()
-    expect(page.get_by_role("list", name="Documents").get_by_role("link")).to_have_text(
-        ["rules.txt", "more.pdf"]
-    )
-    text = page.get_by_role("link", name="rules.txt").get_attribute("href")
-    page.goto(str(text))
-    expect(page.get_by_role("main")).to_contain_text("Chess has kings.")
 
 
 def test_an_uploaded_picture_is_shown_and_removed(window: Window, server: Server) -> None:

@@ -3,24 +3,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.cpu_time import Effort
-from tests.e2e.page_observers import ANNOUNCED, BLOCKS, MOVED
+from tests.e2e.page_observers import BLOCKS
 from tests.e2e.page_weight import visit
-from tests.e2e.sample_texts import CODE, LIST, PROSE, essay, everyday
+from tests.e2e.sample_texts import essay, everyday
 from tests.e2e.seed import talk
 from tests.fake_cloudflare.text_scenarios import says_line
-from tests.rendering.documents import EXAMPLES
 from tests.support.server import Server
 
 KB = 1_000
 MAX_ELEMENTS = 1_100  # 60 of them are the menus of 20 messages
-# Each block of the last reply as it is in the page, and its height.
-SHOWN = """() => [...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map(
-  (block) => [block.outerHTML, block.getBoundingClientRect().height],
-)"""
-# Beside those that test_rendering.py streams already.
-SPECIFICATION = [markdown for markdown, _ in EXAMPLES[200:]]
 
 
 @pytest.fixture(scope="module")
@@ -56,15 +49,6 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     assert again.bytes <= 20 * KB
 
 
-def test_a_long_reply_says_little_to_a_screen_reader(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.page.evaluate(ANNOUNCED)
-    chat.ask(question("words tokens=1000 delay=0.002"))
-    chat.ended()
-    announced = chat.page.evaluate("seen")
-    assert 2 <= len(announced) <= 4, announced
-
-
 def test_finished_blocks_are_left_alone(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
     chat.ask(f"Go on.\n{says_line(essay(12_000), size=24, delay=0.01)}")
@@ -74,37 +58,6 @@ def test_finished_blocks_are_left_alone(window: Window, server: Server) -> None:
     seen = chat.page.evaluate("seen")
     assert seen["updates"] > 20
     assert seen["touched"] == []
-
-
-def test_nothing_moves_once_the_last_words_are_there(window: Window, server: Server) -> None:
-    """Text that ends in a paragraph; test_rendering.py looks at other blocks, on a phone as well."""
-    chat = ChatPage.open(window, server)
-    chat.page.evaluate(MOVED)
-    text = "\n\n".join((CODE, LIST, PROSE))
-    chat.ask(f"Go on.\n{says_line(text, size=len(text) // 4, delay=0.8)}")
-    chat.ended()
-    chat.page.wait_for_timeout(300)
-    assert chat.page.evaluate("seen.apart")
-    assert chat.page.evaluate("movedSince(seen.since)") == 0
-    assert chat.page.evaluate("placeOfEnd() - seen.place") == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [essay(10_000), "\n\n".join(SPECIFICATION[:220]), "\n\n".join(SPECIFICATION[220:])],
-    ids=["essay", "specification 1", "specification 2"],
-)
-def test_a_streamed_reply_reads_and_measures_as_a_loaded_one(
-    window: Window, server: Server, text: str
-) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask(f"Go on.\n{says_line(text, size=50, delay=0.005)}")
-    chat.ended()
-    streamed, read = chat.page.evaluate(SHOWN), chat.reply.aria_snapshot()
-    chat.page.reload()
-    assert chat.page.evaluate(SHOWN) == streamed
-    assert chat.reply.aria_snapshot() == read
-    assert len(streamed) > 20
 
 
 def effort_of(window: Window, server: Server, length: int) -> float:

@@ -125,10 +125,3 @@ def test_wrapping_keeps_the_line_that_is_read(window: Window, server: Server) ->
     for _ in range(2):
         wrap(page).click()
         assert abs(page.evaluate(line) - before) <= 2
-
-
-def test_without_scripts_code_has_no_buttons(window: Window, server: Server) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto(talk(server, "alice", ["Show me.", TEXT]))
-    expect(block(page).locator("figcaption")).to_have_text("python")
-    expect(page.locator("figure.code button")).to_have_count(0)

@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
-from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.chat_page import ChatPage, Window, question, words
 from tests.e2e.network import Network
-from tests.e2e.sessions import end_sessions_of, sign_in
-from tests.e2e.stored import count_questions
-from tests.support.people import PASSWORD
+from tests.e2e.seed import count_questions
+from tests.e2e.sessions import sign_in
 from tests.support.server import Server
 
 SENT = re.compile(r"/c/\?html=1$")
@@ -38,14 +37,6 @@ def network(server: Server) -> Iterator[Network]:
 
 # The script that hears of a sign-out in another tab is loaded.
 LISTENS = "() => performance.getEntriesByType('resource').some(({ name }) => /tabs/.test(name))"
-
-
-def sign_in_here(page: Page) -> None:
-    """Sign in in the dialog, which has the username already."""
-    dialog = page.get_by_role("dialog", name="Sign in again")
-    dialog.get_by_label("Password").fill(PASSWORD)
-    dialog.get_by_role("button", name="Sign in").click()
-    expect(dialog).to_have_count(0)
 
 
 def test_a_server_that_died_while_it_streamed_is_found_again(chat: ChatPage, server: Server) -> None:
@@ -119,45 +110,6 @@ def test_a_connection_that_fell_silent_is_given_up_and_resumed(window: Window, n
     assert chat.ended() == words(250)
 
 
-def test_a_question_asked_offline_is_sent_when_online(chat: ChatPage, server: Server) -> None:
-    chat.ready().page.context.set_offline(True)
-    chat.ask("From the tunnel")
-    expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
-    assert chat.page.evaluate("Object.values(localStorage)").count("From the tunnel") == 1
-    chat.page.context.set_offline(False)
-    assert chat.ended() == "You said: From the tunnel"
-    assert count_questions(server, "From the tunnel") == 1
-
-
-def test_a_question_is_sent_once_after_a_new_login(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, "")
-    sign_in(chat.page, "carol")
-    chat.ask("Hello")
-    chat.ended()
-    end_sessions_of(chat.page, server)
-    chat.ask("Still here?")
-    sign_in_here(chat.page)
-    assert chat.ended() == "You said: Still here?"
-    assert [text_of(article) for article in chat.questions.all()] == ["Hello", "Still here?"]
-    assert count_questions(server, "Still here?") == 1
-
-
-def test_a_declined_login_keeps_the_text(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, "")
-    sign_in(chat.page, "carol")
-    chat.ask("Hello again")
-    chat.ended()
-    end_sessions_of(chat.page, server)
-    chat.ask("Later then")
-    expect(chat.page.get_by_text("Hello again").first).not_to_be_visible()
-    chat.page.get_by_role("dialog").get_by_role("button", name="Leave this page").click()
-    sign_in(chat.page, "carol")
-    expect(chat.box).to_have_value("Later then")
-    chat.ready().box.press("Enter")
-    assert chat.ended() == "You said: Later then"
-    assert count_questions(server, "Later then") == 1
-
-
 @pytest.mark.parametrize("path", ["chat", "/", "/search/?q=diagnosis", "/settings/instructions/"])
 def test_a_sign_out_in_one_tab_shows_the_login_in_all(window: Window, server: Server, path: str) -> None:
     chat = ChatPage.open(window, server, "")
@@ -172,27 +124,6 @@ def test_a_sign_out_in_one_tab_shows_the_login_in_all(window: Window, server: Se
     chat.page.get_by_role("menuitem", name="Sign out").click()
     expect(other).to_have_url(re.compile("/accounts/login/"))
     assert other.evaluate("Object.keys(localStorage)") == ["signed-out"]  # a time alone
-
-
-def test_a_reply_continues_after_a_new_login(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, "")
-    sign_in(chat.page, "carol")
-    chat.ask(question("words tokens=300 delay=0.03"))  # twice as long as the server may take to notice
-    chat.grown_to(20)
-    end_sessions_of(chat.page, server)
-    sign_in_here(chat.page)
-    assert chat.ended() == words(300)
-
-
-def test_signed_out_while_reading_the_page_says_so(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, "")
-    sign_in(chat.page, "carol")
-    chat.ask(question("words tokens=2000 delay=0.02"))
-    chat.grown_to(20)
-    end_sessions_of(chat.page, server)
-    expect(chat.replies).not_to_be_visible()
-    chat.page.keyboard.press("Escape")
-    expect(chat.page).to_have_url(re.compile(r"/accounts/login/\?next=%2Fc%2F"))
 
 
 def test_a_page_that_comes_back_from_the_browsers_cache_goes_on(window: Window, server: Server) -> None:

@@ -1,10 +1,10 @@
-"""The copy button of a code block: in what streamed, in what was loaded, with a clipboard and without."""
+"""Copying code and messages: what streamed, what was loaded, with a clipboard and without."""
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import reach
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, named, reach
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
@@ -72,3 +72,44 @@ def test_the_focus_stays_on_the_button_when_its_fence_closes(chat: ChatPage) -> 
     expect(chat.reply.locator("figure.code span").first).to_be_attached()  # coloured: it is closed
     expect(button(chat)).to_be_focused()
     chat.ended()
+
+
+MARKDOWN = "# Bread\n\n* **Flour**\n* Water & salt <1 %\n\n```sh\nbake --now\n```\n"
+MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
+
+
+def says_so(chat: ChatPage) -> None:
+    expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+
+
+def copied(chat: ChatPage) -> str:
+    says_so(chat)
+    return str(chat.page.evaluate("navigator.clipboard.readText()"))
+
+
+@MOUSE_ELSEWHERE
+def test_a_reply_is_copied_as_the_markdown_it_was_written_in(
+    window: Window, server: Server, way: Way
+) -> None:
+    chat = ChatPage.open(window, server, **way.window, **MAY)
+    chat.ask(f"A recipe\n{says_line(MARKDOWN, size=5)}")
+    chat.ended()
+    way.press(named(chat.reply, "Copy message"))
+    assert copied(chat) == MARKDOWN
+
+
+def test_a_question_is_copied_as_it_was_typed(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, **MAY)
+    chat.ask("  two\n\n   lines *as they are* ")
+    chat.ended()
+    MOUSE.press(named(chat.questions.last, "Copy message"))
+    assert copied(chat) == "  two\n\n   lines *as they are* "
+
+
+def test_a_failed_copy_is_noted_under_the_message(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, **MAY)
+    chat.ask("Hello")
+    chat.ended()
+    delete(chat)
+    MOUSE.press(named(chat.reply, "Copy message"))
+    expect(chat.reply.get_by_role("alert")).to_have_text("Your browser blocked copying.")

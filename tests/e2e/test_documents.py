@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.file_events import fire
+from tests.e2e.files_page import PHOTO, fire
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
 from tests.fake_cloudflare.server import Fake
-from tests.files import documents, pictures
+from tests.files import documents
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -24,7 +24,6 @@ REPORT = {
 NOTES = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"The bridge opens in May."}
 CODE = {"name": "main.rs", "mimeType": "", "buffer": b"fn main() {}"}
 SONG = {"name": "song.mp3", "mimeType": "audio/mpeg", "buffer": b"ID3\x04\x00\x00" + bytes(range(256))}
-PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
 BOOK = {"name": "book.txt", "mimeType": "text/plain", "buffer": b"Call me Ishmael, said the whale. " * 9_000}
 OWN = re.compile("attachment|upload")
 SHORT = "words tokens=3"

@@ -53,19 +53,6 @@ def test_an_edit_makes_a_new_version_of_what_follows(window: Window, server: Ser
     walks(chat.questions.first, 1, 2)
 
 
-def test_the_next_question_follows_the_edited_one(chat: ChatPage) -> None:
-    opened(chat).fill("Anew")
-    named(chat.questions.first, "Save and send").click()
-    expect(chat.questions).to_have_count(1)
-    chat.ended()
-    chat.ask("And on")
-    expect(chat.replies).to_have_count(2)
-    assert chat.ended() == "You said: And on"
-    chat.page.reload()
-    assert [text_of(each) for each in chat.questions.all()] == ["Anew", "And on"]
-    walks(chat.questions.first, 2, 2)
-
-
 def test_escape_cancels_an_edit_and_returns_the_focus(chat: ChatPage) -> None:
     opened(chat).fill("Never mind")
     chat.page.keyboard.press("Escape")
@@ -195,23 +182,3 @@ def test_a_late_rejection_does_not_steal_the_focus(chat: ChatPage) -> None:
     expect(box(chat.questions.first)).to_have_value("Refused")
     chat.page.keyboard.type(" written")
     expect(chat.box).to_have_value("Meanwhile written")
-
-
-def test_a_disabled_edit_button_explains_itself(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=2000 delay=0.02"))
-    chat.grown_to(30)
-    edit = named(chat.questions.first, "Edit")
-    expect(edit).to_have_attribute("aria-disabled", "true")
-    edit.focus()
-    chat.page.keyboard.press("Enter")
-    expect(chat.questions.first.get_by_role("alert")).to_contain_text("A reply is still being written")
-    expect(box(chat.questions.first)).to_have_count(0)
-    chat.stop.click()
-    chat.ended("stopped")
-    expect(edit).to_have_attribute("aria-disabled", "false")
-
-
-def test_the_arrow_up_in_the_empty_box_edits_the_last_question(chat: ChatPage) -> None:
-    chat.box.press("ArrowUp")
-    expect(box(chat.questions.last)).to_be_focused()
-    expect(box(chat.questions.last)).to_have_value("Second")

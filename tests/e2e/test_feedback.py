@@ -5,8 +5,6 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.input_methods import ALL, HELD, MOUSE, MOUSE_ELSEWHERE, Way, delete, named
-from tests.e2e.sessions import end_sessions_of, sign_in
-from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 
@@ -107,19 +105,4 @@ def test_a_refused_thumb_goes_back_and_says_so_under_the_reply(chat: ChatPage) -
     delete(chat)
     MOUSE.press(named(chat.reply, "Bad reply"))
     expect(chat.reply.get_by_role("alert")).not_to_be_empty()
-    pressed(chat, up=True, down=False)
-
-
-def test_a_thumb_is_sent_after_a_new_login(window: Window, server: Server) -> None:
-    page = window(server)
-    page.goto("/")
-    sign_in(page, "carol")
-    chat = replied(ChatPage(page))
-    end_sessions_of(page, server)
-    MOUSE.press(named(chat.reply, "Good reply"))
-    dialog = page.get_by_role("dialog", name="Sign in again")
-    dialog.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    expect(why(chat)).to_be_visible()
-    page.reload()
     pressed(chat, up=True, down=False)

@@ -62,11 +62,6 @@ def wheel_until(page: Page, count: int) -> None:
         page.wait_for_timeout(60)
 
 
-def test_the_newest_fifty_are_there_and_the_end_is_in_view(chat: ChatPage) -> None:
-    assert chat.questions.count() + chat.replies.count() == 50
-    expect(chat.reply.get_by_text("Message 120.")).to_be_in_viewport()
-
-
 def test_older_messages_load_without_moving_the_page(chat: ChatPage) -> None:
     chat.page.locator("article").first.scroll_into_view_if_needed()
     chat.page.mouse.move(350, 300)

@@ -1,11 +1,10 @@
 """Accessibility that axe does not see: the keyboard alone, large letters, few colours, no motion."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.input_methods import Way, reach
-from tests.e2e.sidebar_page import Shell, drop
+from tests.e2e.input_methods import reach
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.people import PASSWORD
 from tests.support.server import Server
@@ -239,78 +238,45 @@ def test_touch_input_does_not_zoom_and_enter_adds_a_line(window: Window, server:
     assert [name for name, size in sizes if size < 16] == []
 
 
-class Keys(Shell):
-    """The keyboard alone; the focused element must be framed and in view."""
-
-    def press(self, control: Locator) -> None:
-        self.reach(control)
-        stop = self.page.evaluate(STOP)
-        assert stop["framed"], stop
-        assert stop["seen"], stop
-        self.page.keyboard.press("Enter")
-
-    def named(self, name: str) -> Locator:
-        return self.page.get_by_role("button", name=name, exact=True).last
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the focus is on what is called `name`."""
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.trim()") == name:
+            return
+    raise AssertionError(f"{name} cannot be reached by Tab")
 
 
-def signed_in(page: Page, way: Way) -> Keys:
+def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, server: Server) -> None:
+    page = window(server)
     page.goto("/")
     expect(page.get_by_label("Name or email")).to_be_focused()
     page.keyboard.type("carol")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    return Keys(page, way)
-
-
-def test_the_whole_way_by_keyboard(window: Window, server: Server) -> None:
-    drop(server.database, "carol")
-    keys = signed_in(window(server), Way("keyboard", 1280))
-    page, chat = keys.page, keys.chat
+    chat = ChatPage(page)
     expect(chat.box).to_be_focused()
-    page.keyboard.insert_text(question("words tokens=4000 delay=0.02", "Sailing"))
+    page.keyboard.type("Hello")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("there")
     page.keyboard.press("Enter")
-    chat.grown_to(20)
-    keys.press(chat.stop)
-    chat.ended("stopped")
-    expect(chat.send).to_be_focused()
-
-    keys.press(chat.questions.last.get_by_role("button", name="Edit"))
-    editor = page.get_by_role("textbox", name="Edit your message")
-    expect(editor).to_be_focused()
-    page.keyboard.press("Control+A")
-    page.keyboard.type("Boats")
-    page.keyboard.press("Enter")
-    assert chat.ended() == "You said: Boats"
-    keys.press(chat.questions.last.get_by_role("button", name="Previous version"))
-    expect(chat.questions.last.get_by_role("group", name="Version 1 of 2")).to_be_visible()
-
-    keys.do("Rename", "Sailing")
-    expect(keys.title_box).to_be_focused()
-    page.keyboard.press("Control+A")
-    page.keyboard.type("A regatta")
-    page.keyboard.press("Enter")
-    expect(keys.item("A regatta")).to_be_visible()
-    keys.do("Delete", "A regatta")
-    expect(keys.item("A regatta")).to_be_hidden()
-    expect(chat.box).to_be_focused()  # a page that has come takes the focus, once
-    keys.press(page.get_by_role("button", name="Undo"))
-    expect(keys.item("A regatta")).to_be_visible()
+    assert chat.ended() == "You said: Hello\nthere"
     expect(chat.box).to_be_focused()
-
-    keys.press(page.get_by_role("button", name="Account:"))
-    expect(page.get_by_role("menuitem", name="Administration")).to_be_focused()
-    page.keyboard.press("s")  # the menu’s entry that begins with it
+    expect(page.get_by_role("status")).to_have_text("The reply is finished")
+    tab_to(page, "CAccount: carol")
     page.keyboard.press("Enter")
-    keys.reach(page.get_by_label("System"))
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_label("Light")).to_be_checked()
-    keys.press(keys.named("Save"))
-    expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
-    keys.press(page.get_by_role("link", name="Back to chat"))
-    expect(chat.box).to_be_focused()
-    keys.press(page.get_by_role("button", name="Account:"))
     expect(page.get_by_role("menuitem", name="Administration")).to_be_focused()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_the_first_tab_leads_past_the_conversations_to_the_box(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.page.evaluate("document.activeElement.blur()")
+    tab_to(chat.page, "Skip to the message box")
+    chat.page.keyboard.press("Enter")
+    expect(chat.box).to_be_focused()

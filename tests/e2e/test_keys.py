@@ -7,8 +7,6 @@ from tests.e2e.chat_page import Window
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
-FITS = "document.documentElement.scrollWidth <= innerWidth"
-
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_key_is_made_shown_and_revoked(window: Window, server: Server, scripts: bool) -> None:
@@ -33,13 +31,3 @@ def test_a_key_is_made_shown_and_revoked(window: Window, server: Server, scripts
     row.get_by_role("button", name="Revoke this key").click()
     expect(page.get_by_role("listitem").filter(has_text=name)).to_contain_text("Revoked")
     expect(secret).to_have_count(0)
-
-
-def test_nothing_is_wider_than_the_window(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    for path in ("/settings/keys/", "/settings/api/"):
-        page.goto(path)
-        for width in (320, 1920):
-            page.set_viewport_size({"width": width, "height": 800})
-            page.wait_for_function("width => innerWidth === width", arg=width)
-            assert page.evaluate(FITS), (path, width)

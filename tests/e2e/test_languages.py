@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -187,10 +186,3 @@ def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
     page.locator("[name=_save]").click()
     expect(page.locator("#id_link")).to_be_visible()
     assert untranslated(page, *NAMES, *MODELS) == []
-
-
-def test_a_browser_of_another_language_gets_english(server: Server) -> None:
-    response = httpx.get(f"{server.url}/accounts/login/", headers={"Accept-Language": "fr"})
-    assert response.headers["Content-Language"] == "en"
-    assert "Accept-Language" in response.headers["Vary"]
-    assert "⟦" not in response.text

@@ -238,18 +238,6 @@ def test_one_icon_stands_beside_what_chooses_all(window: Window, server: Server)
         assert button.evaluate(PAINTED) == 16  # the next icon of the picture begins there
 
 
-def test_the_model_picker_is_whole_on_a_low_page(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=844)
-    page.set_viewport_size({"width": 844, "height": 390})
-    page.goto("/")
-    page.locator("#pick").click()
-    picker = page.locator("#models")
-    expect(picker.get_by_role("radio").first).to_be_visible()
-    page.wait_for_function("() => !document.querySelector('#models').getAnimations().length")
-    found = box(picker)
-    assert found["y"] + found["height"] <= 390
-
-
 def test_without_scripts_stop_stands_clear_of_the_dot(window: Window, server: Server) -> None:
     page = window(server, "alice", java_script_enabled=False)
     page.goto("/")
@@ -260,3 +248,49 @@ def test_without_scripts_stop_stands_clear_of_the_dot(window: Window, server: Se
     stop = page.locator("article.reply").get_by_role("button", name="Stop")
     assert box(stop)["y"] >= box(text)["y"] + box(text)["height"] + DOT
     stop.click()
+
+
+# The elements at the upper corners of the box, outside of its rounding.
+CORNERS = """() => {
+  const { left, right, top } = document.querySelector('#composer').getBoundingClientRect();
+  return [[left + 1, top + 1], [right - 1, top + 1]].map(([x, y]) => {
+    const dock = document.elementsFromPoint(x, y).find((el) => el.matches('.composer-dock'));
+    const paddingTop = parseFloat(getComputedStyle(dock).paddingTop);
+    return top - dock.getBoundingClientRect().top - paddingTop;
+  });
+}"""
+
+
+def test_statistics_show_on_hover_and_on_request(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(question("words tokens=40"))
+    chat.ended()
+    chat.ask("And then?")
+    chat.ended()
+    reply = chat.replies.first
+    meta = reply.locator("[data-part=reply-meta]")
+    shown = "meta => getComputedStyle(meta, '::details-content').contentVisibility"
+    chat.box.hover()
+    assert meta.evaluate(shown) == "hidden"
+    assert "40 tokens" not in meta.inner_text()
+    reply.hover()
+    assert meta.evaluate(shown) == "visible"
+    chat.box.hover()
+    meta.locator("summary").press("Enter")
+    expect(meta).to_have_attribute("open", "")
+    assert "40 tokens" in meta.inner_text()
+
+
+def test_a_reply_without_statistics_has_nothing_to_open(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(question("words tokens=2000 delay=0.05"))
+    foot = chat.reply.locator(".reply-meta")
+    expect(foot).to_have_js_property("inert", True)
+    chat.stop.click()
+    chat.ended("stopped")
+    expect(foot).to_have_js_property("inert", False)  # seconds
+
+
+def test_the_ground_behind_the_corners_of_the_box_is_opaque(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    assert chat.page.evaluate(CORNERS) == [0, 0]  # the gradient ends where the box begins

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, Window, text_of
-from tests.e2e.set_up_link import set_up_path
+from tests.e2e.sessions import set_up_path
 from tests.support.server import Server
 
 pytestmark = pytest.mark.local

@@ -69,53 +69,6 @@ def test_the_administrator_hides_shows_and_makes_a_default(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_name_given_there_is_what_people_read(window: Window, server: Server) -> None:
-    page = opened(window, server, LIST)
-    page.get_by_role("link", name="Qwen3 30B A3B").click()
-    page.get_by_label("Custom name").fill("The thinker")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator("#result_list").get_by_role("link", name="The thinker")).to_be_visible()
-    soon(lambda: "The thinker" in server.person("bob").get("/models/").text)
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_group_is_chosen_and_the_others_see_it_no_more(window: Window, server: Server, width: int) -> None:
-    page = opened(window, server, LIST, width=width)
-    page.get_by_role("link", name="Kimi K2.6").click()
-    page.get_by_label("Reviewers").check()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.locator("#id_groups").evaluate("box => box.scrollWidth <= box.clientWidth")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save", exact=True).click()
-    soon(lambda: "Kimi K2.6" not in server.person("bob").get("/models/").text)
-    page.get_by_role("link", name="Kimi K2.6").click()
-    page.get_by_label("Reviewers").uncheck()
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save", exact=True).click()
-    soon(lambda: "Kimi K2.6" in server.person("bob").get("/models/").text)
-
-
-def test_the_review_calls_a_model_as_people_do(window: Window, server: Server) -> None:
-    with server.person("alice").ask("hello", model=NEW) as stream:
-        stream.to_end()
-    page = opened(window, server, f"/admin/chat/conversation/{stream.conversation}/change/")
-    expect(page.get_by_role("heading", name="New 9B")).to_be_visible()
-
-
-@by(MOUSE, FINGER)  # as wide as a desk, and as a phone
-def test_the_choice_says_what_a_model_needs_and_when_it_ends(
-    window: Window, server: Server, way: Way
-) -> None:
-    shell = Shell.open(window, server, way)
-    shell.press(shell.page.get_by_role("button", name="Model:"))
-    row = shell.picker.locator(".model-row").filter(has_text="New 9B")
-    expect(row.locator(".model-purpose")).to_have_text("Retires on 30 May 2099 · Everyday questions")
-    expect(row.locator(".model-meta")).to_have_text("9k context · $0.15 in · $0.50 out")
-    expect(row.locator(".badges span")).to_have_text(["vision", "beta", "paid plan"])
-    row.scroll_into_view_if_needed()
-    assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
-
-
 def test_a_finetune_is_chosen_beside_its_base_and_answers(window: Window, server: Server, fake: Fake) -> None:
     shell = Shell.open(window, server, MOUSE)
     shell.press(shell.page.get_by_role("button", name="Model:"))
@@ -159,13 +112,3 @@ def test_a_conversation_with_a_retired_model_says_so_and_goes_on(
     names = shell.page.locator("[data-part=model]")
     expect(names.first).to_have_text("Llama 2 7B Chat")
     expect(names.last).to_have_text("GLM 4.7 Flash")
-
-
-def test_without_javascript_the_word_is_there_too(window: Window, server: Server) -> None:
-    key = conversations(server.database, "alice", ["Of old, plain"])[0]
-    server.database.rows(
-        f"UPDATE chat_conversation SET model = '{RETIRED}' WHERE id = '{key.replace('-', '')}'"
-    )
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto(f"/c/{key}/")
-    expect(page.get_by_text(WORD)).to_be_visible()

@@ -1,7 +1,8 @@
-"""Tables, lists and equations on paper and in the clipboard: nothing cut off, nothing run together."""
+"""Equations, tables and lists in replies, on paper and in the clipboard: nothing cut off or run together."""
 
 import pypdfium2
 import pytest
+from playwright.sync_api import expect
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tests.e2e.chat_page import ChatPage, Window
@@ -81,3 +82,91 @@ def test_a_part_is_copied_as_rows_and_items(
     assert [[cell.text() for cell in row.css("td, th")] for row in copied.css("table tr")] == rows
     numbered = [(ol.attributes.get("start") or 1, ol.css("ol > li")) for ol in copied.css("ol")]
     assert [[int(start), *map(words_of, items)] for start, items in numbered] == lists
+
+
+PAPER = 720  # pixels between the margins of A4
+SAID = f"See [the source](https://example.org/there).\n\n```\n{'a long line of code ' * 20}\n```"
+WIDER = """() => [...document.querySelectorAll('body *')].filter(element => element.checkVisibility()
+  && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== 'visible'
+  && !element.matches('.hidden')).map(element => element.outerHTML.slice(0, 80))"""
+
+
+def test_a_conversation_on_paper(window: Window, server: Server) -> None:
+    address = talk(server, "alice", ["Where is it?", SAID] * 12)  # the first ones are far from the end
+    page = window(server, "alice", width=PAPER, color_scheme="dark")
+    page.goto(address)
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(page.get_by_text("A long talk").locator("visible=true")).to_have_count(1)
+    for hidden in ("nav", "#composer", "#pick", ".message-actions", ".code-actions"):
+        expect(page.locator(hidden).locator("visible=true")).to_have_count(0)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    link = page.locator(".prose a").first
+    assert link.evaluate("a => getComputedStyle(a, '::after').content") == '" (https://example.org/there)"'
+    assert page.evaluate(WIDER) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
+
+
+def test_a_shared_conversation_on_paper(window: Window, server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask("Hello") as stream:
+        message = stream.to_end().meta["message"]
+    link = alice.post(f"/messages/{message}/share/", {}).json()["url"]
+    page = window(server, width=PAPER)
+    page.goto("/s/" + link.partition("/s/")[2])
+    expect(page.get_by_role("link", name="Continue this conversation")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.get_by_text("You said: Hello")).to_be_visible()
+    expect(page.locator(".button").locator("visible=true")).to_have_count(0)
+
+
+WIDE_EQUATION = "\\[\n" + " + ".join(f"x_{{{n}}}^2" for n in range(60)) + " = 0\n\\]"
+TEXT = (
+    "The area is $a_1 * b_1$ for $5 each:\nsee below.\n\n"
+    "\\[\nA\n=\n\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}\n\\]\n\n"
+    f"{WIDE_EQUATION}\n\nand \\(x \\le y\\).\n"
+)
+SELECT_ALL = """() => { const range = document.createRange();
+  range.selectNodeContents([...document.querySelectorAll('.reply [data-part=text]')].at(-1));
+  document.dispatchEvent(new Event('selectstart'));
+  getSelection().removeAllRanges(); getSelection().addRange(range); }"""
+HTML_OF_REPLY = "() => [...document.querySelectorAll('.reply [data-part=text]')].at(-1).innerHTML"
+MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
+
+
+def test_a_streamed_equation_is_the_one_of_a_reload(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(f"Go on.\n{says_line(TEXT, size=3, delay=0.005)}")
+    chat.ended()
+    expect(chat.reply.locator("math")).to_have_count(4)
+    expect(chat.reply).to_contain_text("for $5 each")
+    streamed = chat.page.evaluate(HTML_OF_REPLY)
+    chat.page.reload()
+    assert chat.page.evaluate(HTML_OF_REPLY) == streamed
+
+
+def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, **MAY)
+    chat.ask(f"Go on.\n{says_line(TEXT)}")
+    chat.ended()
+    chat.page.evaluate(SELECT_ALL)
+    chat.page.wait_for_function(LOADED)
+    chat.page.keyboard.press("ControlOrMeta+c")
+    copied = chat.page.evaluate("navigator.clipboard.readText()")
+    assert "The area is $a_1 * b_1$ for $5 each:\nsee below." in copied
+    assert "$$A\n=\n\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}$$" in copied
+    assert "and $x \\le y$." in copied
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_wide_equation_scrolls_in_its_own_box(window: Window, server: Server, width: int) -> None:
+    chat = ChatPage.open(window, server, width=width)
+    chat.ask(f"Go on.\n{says_line(TEXT)}")
+    chat.ended()
+    box = chat.reply.locator(".equation").nth(1)
+    assert box.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box.focus()
+    chat.page.keyboard.press("End")
+    chat.page.keyboard.press("ArrowRight")
+    expect(box).to_be_focused()
+    chat.page.wait_for_function("(box) => box.scrollLeft > 0", arg=box.element_handle())

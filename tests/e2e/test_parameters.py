@@ -215,16 +215,6 @@ def test_save_is_in_view_wherever_the_settings_are_scrolled(
     assert under <= dialog.locator(".foot").evaluate("foot => foot.getBoundingClientRect().top")
 
 
-def test_cancel_and_save_stand_side_by_side_in_german(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=390, locale="de-DE")
-    page.goto("/")
-    page.locator("#instructions").click()
-    foot = page.get_by_role("dialog").locator(".foot")
-    expect(foot.get_by_role("button", name="Speichern")).to_be_visible()
-    tops = "foot => [...foot.querySelectorAll('.button')].map((button) => button.getBoundingClientRect().top)"
-    assert len(set(foot.evaluate(tops))) == 1  # asked at one moment, for the dialog slides in
-
-
 def test_a_value_beyond_its_range_is_not_saved(window: Window, server: Server, one) -> None:
     shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
     dialog = unfolded(shell)
@@ -289,17 +279,3 @@ def test_without_javascript_they_are_saved_and_reset(window: Window, server: Ser
     opener.click()
     expect(dialog.get_by_label("Default (Medium)")).to_be_checked()
     expect(number(dialog, "Temperature")).to_have_value("")
-
-
-def test_without_javascript_a_new_chat_has_them_too(window: Window, server: Server, fake) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto("/")
-    page.get_by_role("button", name=OPENER).click()
-    dialog = page.locator("#settings")
-    dialog.locator("summary").click()
-    dialog.get_by_label("Seed").fill("7")
-    dialog.get_by_role("button", name="Save").click()
-    page.get_by_role("textbox", name="Your message").fill("Hello")
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
-    assert sent(fake)["seed"] == 7

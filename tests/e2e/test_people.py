@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
-from tests.e2e.chat_page import ChatPage, Window, account_item
+from tests.e2e.chat_page import ChatPage, Window
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -192,25 +192,6 @@ def test_an_administrator_confirms_by_keyboard(window: Window, server: Server) -
     expect(root.get_by_text("1 key was changed.")).to_be_visible()
 
 
-def test_it_all_works_without_scripts(window: Window, server: Server) -> None:
-    link = invitation(window, server, "without scripts")
-    page = window(server, java_script_enabled=False)
-    page.goto(link)
-    for label, text in (("Name", "noscript"), ("Password", NEW)):
-        page.get_by_label(label, exact=True).fill(text)
-    expect(page.get_by_role("button", name="Show password")).to_be_hidden()
-    page.get_by_role("button", name="Create account").click()
-    account_item(page, "Settings").click()
-    page.get_by_role("link", name="Account and password").click()
-    for label, text in (
-        ("Current password", NEW),
-        ("New password", PASSWORD),
-    ):
-        page.get_by_label(label, exact=True).fill(text)
-    page.get_by_role("button", name="Change password").click()
-    expect(page.get_by_role("heading", name="Your password was changed")).to_be_visible()
-
-
 def test_a_typed_password_is_shown_and_hidden_by_keyboard(window: Window, server: Server) -> None:
     page = window(server, "carol")
     page.goto("/settings/account/")
@@ -225,13 +206,6 @@ def test_a_typed_password_is_shown_and_hidden_by_keyboard(window: Window, server
         expect(eye).to_have_attribute("aria-pressed", str(shown).lower())
         assert problems(page) == []
     expect(page.get_by_label("Current password")).to_have_attribute("type", "password")
-
-
-def test_the_admins_link_leads_to_the_same_page(window: Window, server: Server) -> None:
-    page = window(server, "root")
-    page.goto("/admin/")
-    page.get_by_role("link", name="Change password").click()
-    expect(page.get_by_role("heading", name="Change your password")).to_be_visible()
 
 
 def test_browsers_are_told_which_field_holds_what(window: Window, server: Server) -> None:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Request, Route, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import Window, question
+from tests.e2e.files_page import BLIND, DRAWING, PHOTO, SEEING, Pictures
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
-from tests.e2e.pictures_page import BLIND, DRAWING, PHOTO, SEEING, Pictures
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -173,33 +173,6 @@ def test_a_failed_upload_is_repeated_once_the_network_is_back(chat: Pictures) ->
     expect(chat.added).to_have_count(2)
 
 
-def test_a_removed_picture_is_not_sent_and_not_kept(chat: Pictures) -> None:
-    chat.add(PHOTO, DRAWING)
-    address = str(chat.added.first.get_attribute("src"))
-    with chat.page.expect_request(lambda request: request.method == "DELETE"):
-        chat.tray.get_by_role("button", name="Remove cat.jpg").click()
-    expect(chat.tray.get_by_role("button", name="Remove plan.png")).to_be_focused()
-    chat.ask("Well?")
-    chat.ended()
-    assert "I see 1 picture" in chat.text
-    assert chat.page.request.get(address).status == 404
-
-
-def test_pictures_in_the_box_survive_a_reload(chat: Pictures) -> None:
-    chat.add(PHOTO)
-    chat.box.fill("Well?")
-    chat.page.wait_for_timeout(400)
-    chat.page.reload()
-    expect(chat.added).to_have_count(1)
-    chat.choose(SEEING)
-    chat.box.press("Enter")
-    chat.ended()
-    assert "I see 1 picture" in chat.text
-    chat.page.goto("/")
-    expect(chat.box).to_have_value("")
-    expect(chat.tray).to_have_count(0)
-
-
 def test_a_model_that_cannot_see_is_named_and_cannot_be_chosen(chat: Pictures) -> None:
     chat.choose(BLIND)
     chat.add(PHOTO)
@@ -242,14 +215,6 @@ def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> 
     expect(chat.notice).to_be_empty()
 
 
-def test_a_question_may_be_pictures_alone(chat: Pictures) -> None:
-    chat.add(PHOTO)
-    chat.send.click()
-    chat.ended()
-    assert "I see 1 picture" in chat.text
-    expect(chat.sent).to_have_count(1)
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_edit_keeps_adds_and_removes(window: Window, server: Server, width: int) -> None:
     chat = Pictures.seeing(window, server, width=width)
@@ -286,16 +251,6 @@ def test_a_picture_waits_in_the_queue_with_its_text(chat: Pictures) -> None:
     assert "I see 1 picture" in chat.text
 
 
-def test_a_queued_picture_comes_back_into_the_box(chat: Pictures) -> None:
-    chat.ask(question("words tokens=4000 delay=0.05"))
-    chat.grown_to(5)
-    chat.add(PHOTO)
-    chat.ask("Well?")
-    chat.page.get_by_role("button", name="Put back into the box").click()
-    expect(chat.added).to_have_count(1)
-    expect(chat.box).to_have_value("Well?")
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat = Pictures.open(window, server, width=width, **WINDOW)
@@ -314,29 +269,6 @@ def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     assert findings(chat.page) == []
     chat.page.get_by_role("link", name="cat.jpg").click()
     assert findings(chat.page) == []
-
-
-def test_without_scripts_a_picture_is_a_link(window: Window, server: Server, chat: Pictures) -> None:
-    chat.add(PHOTO)
-    chat.ask("Well?")
-    chat.ended()
-    chat.has_address()
-    plain = window(server, "alice", java_script_enabled=False)
-    plain.goto(chat.page.url)
-    expect(plain.locator(".attach")).to_be_hidden()
-    address = plain.get_by_role("link", name="cat.jpg").get_attribute("href")
-    response = plain.request.get(str(address))
-    assert (response.status, response.headers["content-type"]) == (200, "image/jpeg")
-
-
-def test_nothing_of_it_is_loaded_before_it_is_used(window: Window, server: Server) -> None:
-    seen: list[Request] = []
-    page = window(server, "alice")
-    page.on("request", lambda request: seen.append(request))
-    page.goto("/")
-    page.wait_for_timeout(2_500)
-    assert len(seen) > 5
-    assert not [request.url for request in seen if OWN.search(request.url)]
 
 
 # Not alice: a sign-in renews the password's hash, which ends the person's other sessions.

@@ -166,13 +166,6 @@ def test_enter_makes_a_line_for_who_likes_that(window: Window, server: Server) -
     chat.ended()
 
 
-def test_the_boundaries_of_a_reply_are_said_by_default(window: Window, server: Server) -> None:
-    chat = ChatPage(window(server, "alice"))
-    heard = listened(chat, says_line(MARKDOWN, size=4, delay=0.02))
-    assert heard[0].endswith(" is replying")
-    assert heard[1:] == ["The reply is finished"]
-
-
 def test_a_reply_that_fails_says_how(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
     heard = listened(chat, question("length tokens=3"), "truncated")

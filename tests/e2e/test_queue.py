@@ -176,34 +176,25 @@ def test_a_finger_queues_with_a_button(window: Window, server: Server) -> None:
     assert chat.ended() == "You said: Second"
 
 
-def test_two_tabs_send_it_once(chat: ChatPage, server: Server) -> None:
-    began(chat, question("words tokens=150 delay=0.05"))
-    tab = chat.another_tab()
-    tab.grown_to(5)
-    chat.ask("Only once, please")
-    expect(rows(chat)).to_have_count(1)
-    expect(rows(tab)).to_have_count(1)
-    for page in (chat, tab):
-        expect(page.questions).to_have_count(2, timeout=30_000)
-        assert page.ended() == "You said: Only once, please"
-        expect(queue(page)).to_be_hidden()
-    assert server.database.value(ASKED.format("Only once, please")) == 1
-
-
-def test_two_tabs_without_locks_send_it_once(window: Window, server: Server) -> None:
-    """Remove the Locks API, as on http:// addresses other than localhost."""
+@pytest.mark.parametrize("locks", [True, False])
+def test_two_tabs_send_it_once(window: Window, server: Server, locks: bool) -> None:
+    """Also without the Locks API, as on http:// addresses other than localhost."""
     chat = ChatPage.open(window, server, own=True)
-    chat.page.context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined })")
-    chat.page.reload()
+    if not locks:
+        chat.page.context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined })")
+        chat.page.reload()
+    text = f"Only once, please. Locks: {locks}"
     began(chat, question("words tokens=150 delay=0.05"))
     tab = chat.another_tab()
     tab.grown_to(5)
-    chat.ask("Once without locks")
-    expect(rows(tab)).to_have_count(1)
+    chat.ask(text)
+    for page in (chat, tab):
+        expect(rows(page)).to_have_count(1)
     for page in (chat, tab):
         expect(page.questions).to_have_count(2, timeout=30_000)
-        assert page.ended() == "You said: Once without locks"
-    assert server.database.value(ASKED.format("Once without locks")) == 1
+        assert page.ended() == f"You said: {text}"
+        expect(queue(page)).to_be_hidden()
+    assert server.database.value(ASKED.format(text)) == 1
 
 
 def test_offline_it_waits_for_the_network(chat: ChatPage, server: Server) -> None:

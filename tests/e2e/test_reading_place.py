@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.scrolling import stands
+from tests.e2e.page_observers import stands
 from tests.e2e.seed import numbered, talk
 from tests.support.server import Server
 

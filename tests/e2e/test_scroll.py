@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.scrolling import stands
+from tests.e2e.page_observers import stands
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
@@ -122,11 +122,3 @@ def test_a_new_question_is_shown_near_the_top(chat: ChatPage) -> None:
     chat.ended()
     assert chat.page.evaluate(top) == before
     assert chat.page.evaluate(GAP) < 2
-
-
-def test_the_focus_stays_where_it_is_while_a_reply_comes(chat: ChatPage) -> None:
-    chat.ask(question("reasoning think=20 tokens=60 delay=0.02"))
-    expect(chat.reply.locator("[data-part=thinking]")).to_be_visible()
-    chat.reply.locator("[data-part=thinking]").focus()
-    chat.ended()
-    expect(chat.reply.locator("[data-part=thinking]")).to_be_focused()

@@ -55,16 +55,6 @@ def test_the_dialog_says_when_nothing_is_found_and_closes(window: Window, server
     expect(dialog).to_be_hidden()
 
 
-def test_a_dialog_that_was_closed_opens_again(window: Window, server: Server) -> None:
-    page = ChatPage.open(window, server).page
-    field = page.get_by_role("combobox", name="Search your conversations")
-    for _ in range(2):
-        page.get_by_role("link", name="Search").click()
-        expect(field).to_be_focused()
-        page.keyboard.press("Escape")
-        expect(field).to_be_hidden()
-
-
 def test_escape_closes_the_dialog_and_keeps_the_query(window: Window, server: Server) -> None:
     person = server.person("root")
     with person.ask("A pangolin rolls") as stream:

@@ -37,13 +37,6 @@ def test_a_double_click_on_send_does_not_stop_the_reply(chat: ChatPage, apart: i
     ends(chat)
 
 
-def test_nor_does_a_third_click(chat: ChatPage) -> None:
-    chat.box.fill(LONG)
-    chat.send.click(click_count=3, delay=50)
-    goes_on(chat)
-    ends(chat)
-
-
 def test_a_double_tap_on_send_does_not_stop_the_reply(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=390, has_touch=True, is_mobile=True)
     chat.box.fill(LONG)
@@ -66,15 +59,6 @@ def test_enter_that_is_held_sends_once_and_stops_nothing(chat: ChatPage, at: str
     goes_on(chat)
     chat.page.keyboard.down("Enter")
     chat.page.keyboard.up("Enter")
-    goes_on(chat)
-    ends(chat)
-
-
-def test_a_second_enter_on_the_button_does_not_stop(chat: ChatPage) -> None:
-    chat.box.fill(LONG)
-    chat.send.focus()
-    for _ in range(2):
-        chat.page.keyboard.press("Enter")
     goes_on(chat)
     ends(chat)
 
@@ -105,12 +89,6 @@ def test_a_press_of_stop_that_the_reply_forestalls_sends_nothing(chat: ChatPage)
     expect(chat.box).to_have_value("What I write meanwhile")
     chat.send.click()
     expect(chat.questions).to_have_count(2)
-
-
-def test_a_question_sent_by_enter_is_stopped_at_once(chat: ChatPage) -> None:
-    chat.ask(LONG)
-    chat.stop.click()
-    chat.ended("stopped")
 
 
 def test_after_a_stop_by_mouse_one_writes_on(chat: ChatPage) -> None:

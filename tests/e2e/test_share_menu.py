@@ -5,7 +5,6 @@ import re
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.without_javascript import ask
 from tests.support.server import Server
 
 SHARING = re.compile(r"/messages/[0-9a-f-]{36}/share/\??$")
@@ -35,15 +34,6 @@ def test_a_finger_shares_a_conversation_that_is_opened(window: Window, server: S
     assert box["height"] >= 44
     share.tap()
     expect(page).to_have_url(SHARING)
-
-
-def test_it_works_without_scripts(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, java_script_enabled=False)
-    ask(chat, "Hello")
-    expect(chat.reply).to_have_attribute("data-status", "complete")
-    chat.page.get_by_role("button", name="This conversation", exact=True).click()
-    chat.page.get_by_role("button", name="Share", exact=True).click()
-    expect(chat.page).to_have_url(SHARING)
 
 
 def test_a_temporary_chat_offers_none(window: Window, server: Server) -> None:

@@ -3,11 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.accessibility import problems
-from tests.e2e.chat_page import Window, question
-from tests.e2e.input_methods import IN_DRAWER_TOO, MOUSE, Way
+from tests.e2e.chat_page import Window
 from tests.e2e.network import Network
-from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.e2e.sidebar_page import conversations, drop
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -30,34 +28,6 @@ def three(server: Server) -> list[str]:
     return conversations(server.database, "alice", [LONG[:80], RIGHT_TO_LEFT, "Short"])
 
 
-def fine(shell: Shell) -> None:
-    assert problems(shell.page) == []
-    assert shell.page.evaluate(OVERFLOW) == 0
-
-
-@IN_DRAWER_TOO
-def test_everything_around_the_thread_can_be_read(window: Window, server: Server, three, way: Way) -> None:
-    shell = Shell.open(window, server, way, f"/c/{three[0]}/")
-    fine(shell)
-    shell.press(shell.page.get_by_role("button", name="Model:"))
-    expect(shell.picker.get_by_role("radio").first).to_be_visible()
-    fine(shell)
-    shell.page.keyboard.press("Escape")
-    expect(shell.picker).to_be_hidden()
-    shell.press(shell.page.get_by_role("button", name="Settings for this conversation"))
-    expect(shell.instructions).to_be_visible()
-    fine(shell)
-    shell.page.keyboard.press("Escape")
-    expect(shell.instructions).to_be_hidden()
-    shell.do("Rename", "Short")
-    expect(shell.title_box).to_be_visible()
-    fine(shell)
-    shell.page.keyboard.press("Escape")
-    shell.do("Delete", "Short")
-    expect(shell.toast).not_to_be_empty()
-    fine(shell)
-
-
 def test_nothing_overflows_at_any_width(window: Window, server: Server, three) -> None:
     page = window(server, "alice")
     for path in (f"/c/{three[0]}/", f"/c/{three[1]}/", "/"):
@@ -71,20 +41,6 @@ def test_nothing_overflows_at_any_width(window: Window, server: Server, three) -
                 assert box
                 assert box["x"] >= 0
                 assert box["x"] + box["width"] <= width
-
-
-def test_an_empty_list_and_marks_are_read_too(window: Window, server: Server) -> None:
-    drop(server.database, "alice")
-    shell = Shell.open(window, server, MOUSE)
-    assert shell.titles() == []
-    fine(shell)
-    shell.chat.ask(question("words tokens=2000 delay=0.02"))
-    shell.chat.grown_to(20)
-    shell.page.goto("/")
-    expect(shell.item("Tell me something.")).to_have_attribute("data-state", "replying")
-    fine(shell)
-    shell.page.goto(str(shell.item("Tell me something.").get_by_role("link").get_attribute("href")))
-    shell.chat.stop.click()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

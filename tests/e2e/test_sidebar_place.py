@@ -118,12 +118,3 @@ def test_an_old_open_conversation_keeps_its_place_in_the_list(
     expect(shell.list.locator("[aria-current]")).to_have_text(title)
     page.reload()
     expect(shell.list.locator("[aria-current]")).to_be_in_viewport(ratio=1)
-
-
-def test_without_javascript_the_open_one_is_listed_too(
-    window: Window, server: Server, ids: list[str]
-) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto(f"/c/{ids[FAR_DOWN]}/")
-    expect(page.locator("#conversations [aria-current]")).to_have_text(f"Number {FAR_DOWN}")
-    expect(page.get_by_role("link", name="Older conversations")).to_be_attached()

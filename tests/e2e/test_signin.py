@@ -5,9 +5,9 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window, question, text_of, words
 from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.seed import count_questions
 from tests.e2e.sessions import end_sessions_of, sign_in
 from tests.e2e.sidebar_page import Shell
-from tests.e2e.stored import count_questions
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 

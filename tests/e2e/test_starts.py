@@ -1,8 +1,11 @@
-"""The empty page helps one to begin: words for the box, which are written on and not sent."""
+"""The empty page: words for the box, which are written on and not sent, and how to install it as an app."""
+
+import struct
+from urllib.parse import urljoin
 
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import Window, text_of
+from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.input_methods import ALL, MOUSE, Way
 from tests.e2e.seed import talk
 from tests.e2e.sidebar_page import Shell, conversations
@@ -62,3 +65,35 @@ def test_a_low_page_begins_with_the_greeting(window: Window, server: Server) -> 
     expect(page.locator("#content")).to_be_focused()
     greeting, header = page.locator(".greeting").bounding_box(), page.locator(".topbar").bounding_box()
     assert greeting["y"] >= header["y"] + header["height"]
+
+
+def size(png: bytes) -> str:
+    assert png.startswith(b"\x89PNG\r\n")
+    return "{}x{}".format(*struct.unpack(">II", png[16:24]))
+
+
+def test_the_browser_finds_nothing_in_the_way(window: Window, server: Server) -> None:
+    page = ChatPage.open(window, server).page
+    devtools = page.context.new_cdp_session(page)
+    manifest = devtools.send("Page.getAppManifest")
+    assert manifest["url"].startswith(f"{server.url}/static/chat.")
+    assert manifest["errors"] == []
+    wrong = devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    # A window without a profile can install nothing, whatever the page.
+    assert [error for error in wrong if error["errorId"] != "in-incognito"] == []
+
+
+def test_each_icon_is_there_in_its_size(server: Server) -> None:
+    alice = server.person("alice")
+    page = alice.get("/").text
+    address = page.split('rel="manifest" href="')[1].split('"')[0]
+    response = alice.get(address)
+    assert response.headers["content-type"] == "application/manifest+json"
+    for icon in response.json()["icons"]:
+        drawn = alice.get(urljoin(address, icon["src"]))
+        assert drawn.status_code == 200
+        assert drawn.headers["content-type"] == icon["type"]
+        if icon["sizes"] != "any":
+            assert size(drawn.content) == icon["sizes"]
+    touch = page.split('rel="apple-touch-icon" href="')[1].split('"')[0]
+    assert size(alice.get(touch).content) == "180x180"

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import STATE, ChatPage, Window, question, text_of, words
 from tests.e2e.input_methods import named
-from tests.e2e.scrolling import stands
+from tests.e2e.page_observers import stands
 from tests.support.server import Person, Server
 
 SELECTED = "getSelection().toString()"

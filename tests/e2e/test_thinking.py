@@ -60,15 +60,6 @@ def test_a_reload_shows_the_same(window: Window, server: Server) -> None:
     chat.ended()
 
 
-def test_without_javascript_it_is_a_form(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, java_script_enabled=False)
-    chat.box.fill(question("burnt"))
-    chat.send.click()
-    expect(chat.page.get_by_text(SAID)).to_be_visible()
-    named(chat.reply, LESS).click()
-    expect(chat.reply).to_have_attribute("data-status", "complete")
-
-
 @pytest.mark.parametrize("width", [1280, 320])
 def test_it_fits(window: Window, server: Server, width: int) -> None:
     chat = ChatPage.open(window, server, width=width)

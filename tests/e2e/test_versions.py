@@ -72,16 +72,6 @@ def test_the_box_and_what_is_written_there_stay(chat: ChatPage) -> None:
     expect(chat.box).to_have_value("Half a thought")
 
 
-def test_the_next_question_follows_the_version_that_is_shown(chat: ChatPage) -> None:
-    MOUSE.press(named(chat.questions.first, "Previous version"))
-    expect(chat.questions).to_have_count(2)
-    chat.ask("On the old branch")
-    expect(chat.questions).to_have_count(3)
-    chat.ended()
-    chat.page.reload()
-    assert question_texts(chat) == ["Old", "Further", "On the old branch"]
-
-
 def test_the_buttons_do_not_move_from_under_the_pointer(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
     chat.ask(question("words tokens=400 delay=0.001", "Long"))

@@ -52,19 +52,6 @@ def test_a_context_with_another_clock_is_not_lent_again(lender: Windows, server:
     assert lender.open(server).context is not page.context
 
 
-def test_two_windows_of_a_test_share_nothing(lender: Windows, server: Server) -> None:
-    assert lender.open(server).context is not lender.open(server).context
-
-
-def test_lasting_calls_need_a_window_of_their_own(lender: Windows, server: Server) -> None:
-    with pytest.raises(AssertionError, match="own=True"):
-        lender.open(server).context.add_init_script("1")
-    own = lender.open(server, own=True).context
-    own.add_init_script("1")
-    lender.take_back()
-    assert lender.open(server).context is not own
-
-
 def test_console_messages_fail_the_test(lender: Windows, server: Server) -> None:
     page = lender.open(server, "alice")
     page.goto("/")

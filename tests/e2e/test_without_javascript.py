@@ -7,11 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, account_item, question, text_of, words
-from tests.e2e.seed import numbered, talk
+from tests.e2e.input_methods import MOUSE, named, walks
+from tests.e2e.seed import count_questions, numbered, talk
 from tests.e2e.sessions import end_sessions_of
 from tests.e2e.sidebar_page import conversations
-from tests.e2e.stored import count_questions
-from tests.e2e.without_javascript import ask, sent
 from tests.files import pictures
 from tests.support.people import PASSWORD
 from tests.support.server import Server
@@ -116,16 +115,6 @@ def test_stop_delete_and_undo_work(chat: ChatPage) -> None:
     chat.page.get_by_role("button", name="Undo").click()
     chat.has_address()
     expect(chat.page.get_by_role("link", name="What is to be stopped?")).to_be_visible()
-
-
-def test_a_conversation_is_renamed(chat: ChatPage) -> None:
-    ask(chat, "Hello")
-    expect(chat.reply).to_have_attribute("data-status", "complete")
-    menu(chat, "Rename")
-    chat.page.get_by_role("textbox", name="Title of this conversation").fill("About greetings")
-    chat.page.get_by_role("button", name="Save").click()
-    expect(chat.page.get_by_role("heading", name="About greetings")).to_be_visible()
-    expect(chat.page.get_by_role("link", name="About greetings")).to_be_visible()
 
 
 def test_a_conversation_is_pinned_and_tagged(chat: ChatPage) -> None:
@@ -238,10 +227,60 @@ def test_pictures_are_chosen_and_sent(chat: ChatPage, tmp_path: Path) -> None:
     assert pictures.opened(chat.page.request.get(address).body()).size == (40, 48)
 
 
-def test_a_picture_alone_is_sent(chat: ChatPage, tmp_path: Path) -> None:
-    (tmp_path / "cat.jpg").write_bytes(pictures.jpeg())
-    chat.page.locator("select#model").select_option("@cf/google/gemma-4-26b-a4b-it")
-    chat.page.get_by_role("button", name="Add files").set_input_files(tmp_path / "cat.jpg")
-    ask(chat, "")
-    expect(chat.page.locator(".question .pictures img")).to_have_count(1)
+def complete(chat: ChatPage) -> None:
     expect(chat.reply).to_have_attribute("data-status", "complete")
+
+
+def test_a_reply_is_regenerated_and_its_versions_walked(chat: ChatPage) -> None:
+    ask(chat, question("words tokens=8"))
+    complete(chat)
+    MOUSE.press(named(chat.reply, "Regenerate"))
+    walks(chat.reply, 2, 2)
+    complete(chat)
+    MOUSE.press(named(chat.reply, "Previous version"))
+    walks(chat.reply, 1, 2)
+    MOUSE.press(named(chat.reply, "Next version"))
+    walks(chat.reply, 2, 2)
+
+
+def test_a_reply_that_was_cut_goes_on(chat: ChatPage) -> None:
+    ask(chat, f"{question('length tokens=5')}\nfake-then: words tokens=3")
+    expect(chat.reply).to_have_attribute("data-status", "truncated")
+    named(chat.reply, "Continue").click()
+    complete(chat)
+    expect(chat.reply.locator("[data-part=text]")).to_have_text(words(5) + "more1 more2 more3")
+
+
+def test_a_thumb_is_given_with_a_reason_and_taken_back(chat: ChatPage) -> None:
+    ask(chat, "Hello")
+    complete(chat)
+    MOUSE.press(named(chat.reply, "Good reply"))
+    expect(named(chat.reply, "Good reply")).to_have_attribute("aria-pressed", "true")
+    chat.reply.get_by_label("Why? (optional)").fill("Short")
+    with chat.page.expect_event("load"):  # what was filled in stands in the old page, too
+        named(chat.reply, "Send").click()
+    expect(chat.reply.get_by_label("Why? (optional)")).to_have_value("Short")
+    MOUSE.press(named(chat.reply, "Good reply"))
+    expect(named(chat.reply, "Good reply")).to_have_attribute("aria-pressed", "false")
+    expect(chat.reply.get_by_label("Why? (optional)")).to_have_count(0)
+
+
+def test_actions_that_need_a_script_are_not_offered(chat: ChatPage) -> None:
+    ask(chat, "Hello")
+    complete(chat)
+    expect(named(chat.reply, "Regenerate")).to_be_visible()
+    expect(named(chat.reply, "Copy message")).to_be_hidden()
+    expect(named(chat.questions.last, "Edit")).to_be_hidden()
+
+
+def ask(chat: ChatPage, text: str) -> None:
+    """Send a message and wait for the conversation's address."""
+    chat.box.fill(text)
+    sent(chat)
+    chat.has_address()
+
+
+def sent(chat: ChatPage) -> None:
+    """Press Send and wait for the next page, which may look like the one before."""
+    with chat.page.expect_navigation():
+        chat.send.click()

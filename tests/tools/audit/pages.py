@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from tests.e2e.sample_texts import everyday
 from tests.e2e.seed import talk
-from tests.e2e.set_up_link import set_up_path
+from tests.e2e.sessions import set_up_path
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Template
 from tests.support.people import SESSIONS

@@ -8,16 +8,16 @@ from tests.support.manage import run_manage
 
 # Objects over 512 bytes come from malloc; one in a hundred stays and keeps the heap from shrinking.
 CODE = """
-import re
+import asyncio, re
 from pathlib import Path
-from chat.management.memory import trim
+from chatsite.server.process import trim_memory
 own = lambda: int(re.search(r"RssAnon:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 pieces = [bytes(2000) for _ in range(20_000)]
 kept = pieces[::100]
 full = own()
 del pieces
 before = own()
-trim()
+asyncio.run(trim_memory())
 print(full - before < 10_000, before - own() > 25_000)
 """
 

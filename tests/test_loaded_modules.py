@@ -12,11 +12,6 @@ def test_a_server_on_sqlite_does_not_load_psycopg() -> None:
     assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "False\n"
 
 
-def test_a_server_does_not_load_msgspec_before_the_first_call() -> None:
-    code = "import sys, chatsite.asgi, chatsite.urls; print('msgspec' in sys.modules)"
-    assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "False\n"
-
-
 def test_a_start_does_not_import_the_migrations() -> None:
     """Nor the commands that make and apply them."""
     code = "import sys; from chat.db import migration_status;"

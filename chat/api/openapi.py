@@ -6,10 +6,12 @@ https://spec.openapis.org/oas/v3.1.1.html
 from functools import cache
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from . import bodies, passed_fields, replies
 from .conversations import MAX_LIMIT
 from .errors import openai_error
 from .refusals import Object
@@ -133,11 +135,6 @@ def run_schemas() -> tuple[Object, Object]:
 @cache
 def schemas() -> Object:
     """Return all schemas by their names in `#/components/schemas`."""
-    # Not at the top: they are needed when the description is asked for.
-    import msgspec
-
-    from . import bodies, passed_fields, replies
-
     described: list[type] = [bodies.Chat, bodies.Run, bodies.NamedRun, replies.Completion, replies.Models]
     described += [replies.Error, replies.Conversations, replies.Conversation, replies.Result, replies.Failure]
     described += [replies.Verified, replies.Schema, replies.Finetunes, replies.Search]

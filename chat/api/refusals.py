@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -61,9 +62,6 @@ def unsupported(name: str, instead: str = "") -> InvalidField:
 
 def check(sent: Mapping[str, Any], body: type) -> None:
     """Raise InvalidField if the fields do not fit the struct `body`. A boolean is no number."""
-    # Not at the top: it is loaded with the first call, not with the server.
-    import msgspec
-
     try:
         msgspec.convert(sent, body)
     except msgspec.ValidationError as error:

@@ -15,6 +15,7 @@ from chat.upstream import parameters
 from chat.upstream.catalog import LlmModel
 from chat.wire import strict_json
 
+from .bodies import Run
 from .messages import messages_of
 from .passed_fields import NEVER, passed_on
 from .refusals import MAX_QUOTED_CHARS, MISSING, NO_CHOICE, InvalidField, Object, check, invalid, unsupported
@@ -90,8 +91,6 @@ def parse_body(request: HttpRequest) -> Object:
 
 def parse_params(sent: Object, model: LlmModel) -> CompletionParams:
     """Return the checked fields of a call to the model. Raises InvalidField."""
-    from .bodies import Run  # not at the top: see `check`
-
     fields = _forgiven(sent)
     if len(fields) > MAX_FIELDS:
         raise unsupported(list(fields)[MAX_FIELDS])

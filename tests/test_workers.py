@@ -217,7 +217,7 @@ def test_the_log_of_all_processes_is_json(servers: Callable[..., Server]) -> Non
     assert "chatsite.server.worker_pool" in {json.loads(line)["logger"] for line in logged}
 
 
-def test_replacements_that_follow_each_other_leave_one_set_of_workers(pair: Server) -> None:
+def test_replacements_in_a_row_leave_one_set_of_workers(pair: Server) -> None:
     old = workers(pair)
     for _ in range(3):
         pair.signal(signal.SIGHUP)

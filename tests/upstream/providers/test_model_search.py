@@ -259,5 +259,5 @@ EMBEDS: dict[str, Any] = {"properties": {"text": {}}, "required": ["text"]}
         ({"oneOf": "x", "properties": []}, True),
     ],
 )
-def test_a_chat_is_known_by_the_fields_that_one_variant_takes_and_requires(schema: Any, chats: bool) -> None:
+def test_a_chat_is_known_by_what_one_variant_takes_and_requires(schema: Any, chats: bool) -> None:
     assert model_search.is_for_chat(schema) is chats

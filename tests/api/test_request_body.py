@@ -31,6 +31,13 @@ def read(model: LlmModel = ENDPOINT, **fields: Any) -> CompletionParams:
     return parse_params({"model": model.id, **QUESTION, **fields}, model)
 
 
+def refused(model: LlmModel, **fields: Any) -> tuple[str, str]:
+    """The field that is refused, and OpenAI's code for that."""
+    with pytest.raises(InvalidField) as error:
+        read(model, **fields)
+    return error.value.param, error.value.code
+
+
 def message(sent: dict[str, Any]) -> dict[str, Any]:
     """The message as a server of OpenAI's API gets it."""
     found = read(messages=[sent, *QUESTION["messages"]]).messages
@@ -206,9 +213,7 @@ def test_other_formats_of_replies_are_their_server_s() -> None:
     for model in OPEN:
         assert read(model, response_format=wanted).parameters == {"response_format": wanted}
     for model in CLOSED:
-        with pytest.raises(InvalidField) as error:
-            read(model, response_format=wanted)
-        assert (error.value.param, error.value.code) == ("response_format.type", "invalid_value")
+        assert refused(model, response_format=wanted) == ("response_format.type", "invalid_value")
 
 
 @pytest.mark.parametrize(
@@ -226,9 +231,7 @@ def test_a_message_s_field_is_passed_on_or_refused(role: str, name: str, value: 
     for model in OPEN:
         assert history.for_openai(read(model, messages=sent).messages, reasoning=False)[1][name] == value
     for model in CLOSED:
-        with pytest.raises(InvalidField) as error:
-            read(model, messages=sent)
-        assert (error.value.param, error.value.code) == (f"messages[1].{name}", "unknown_parameter")
+        assert refused(model, messages=sent) == (f"messages[1].{name}", "unknown_parameter")
 
 
 def test_fields_that_clients_replay_are_taken_by_all() -> None:
@@ -325,9 +328,7 @@ def test_calls_of_custom_tools_are_for_openai_s_servers() -> None:
     sent = [*QUESTION["messages"], {"role": "assistant", "content": None, "tool_calls": [call]}]
     assert history.for_openai(read(messages=sent).messages, reasoning=True)[1]["tool_calls"] == [call]
     for model in CLOSED:
-        with pytest.raises(InvalidField) as error:
-            read(model, messages=sent)
-        assert (error.value.param, error.value.code) == (
+        assert refused(model, messages=sent) == (
             "messages[1].tool_calls[0].custom",
             "unsupported_parameter",
         )

@@ -54,7 +54,7 @@ async def client(
 
 
 async def ask(
-    made: Client,
+    made: Client | Fake,
     question: str,
     model: LlmModel = MODEL,
     *,
@@ -62,7 +62,13 @@ async def ask(
     retries: RetryPolicy = QUICK,
     **more: Any,
 ) -> Reply:
-    """Through a router of its own, which retries. `more` are further fields of the `ChatRequest`."""
+    """Through a router of its own, which retries. `more` are further fields of the `ChatRequest`.
+
+    Of a fake, it is asked by a client of its own.
+    """
+    if isinstance(made, Fake):
+        async with client(made) as opened:
+            return await ask(opened, question, model, max_tokens=max_tokens, retries=retries, **more)
     messages = [{"role": "user", "content": question}]
     router = Router(
         made, lambda: Catalog([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries

@@ -73,8 +73,7 @@ async def test_half_a_character_does_not_stop_a_question(fake: Fake) -> None:
     ],
 )
 async def test_a_reply_is_read_to_its_end(fake: Fake, scenario: str, text: str, reason: str) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: {scenario}")
+    reply = await ask(fake, f"fake: {scenario}")
     assert (reply.text.rstrip(), reply.error) == (text, None)
     assert reply.stream.complete
     assert reply.stream.decoder.finish_reason == reason
@@ -82,8 +81,7 @@ async def test_a_reply_is_read_to_its_end(fake: Fake, scenario: str, text: str, 
 
 
 async def test_usage_is_known(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: words tokens=30 delay=0.002")
+    reply = await ask(fake, "fake: words tokens=30 delay=0.002")
     assert reply.stream.usage is not None
     assert reply.stream.usage.completion_tokens >= 30
     assert reply.stream.usage.neurons > 0
@@ -100,8 +98,7 @@ async def test_thinking_is_told_from_the_answer(fake: Fake, style: str) -> None:
 
 @pytest.mark.parametrize("shape", ["empty", "error"])
 async def test_an_answer_without_a_word_is_no_reply(fake: Fake, shape: str) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: json shape={shape}")
+    reply = await ask(fake, f"fake: json shape={shape}")
     if shape == "error":
         assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
     else:
@@ -111,8 +108,7 @@ async def test_an_answer_without_a_word_is_no_reply(fake: Fake, shape: str) -> N
 
 
 async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: words tokens=200 delay=0")
+    reply = await ask(fake, "fake: words tokens=200 delay=0")
     assert reply.text.count("word") == 200
     assert reply.deltas < 20
 
@@ -137,8 +133,7 @@ async def test_a_long_queue_is_read_without_pauses(fake: Fake) -> None:
 
 @pytest.mark.parametrize("http", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_never_followed(fake: Fake, http: int) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: redirect http={http}")
+    reply = await ask(fake, f"fake: redirect http={http}")
     assert (reply.kind, len(fake.calls)) == (ErrorKind.UNAVAILABLE, 1)
 
 
@@ -210,8 +205,7 @@ def test_an_error_is_told_by_its_name_alone() -> None:
 async def test_a_cut_reply_keeps_its_words_and_is_not_complete(
     fake: Fake, how: str, kind: ErrorKind | None
 ) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: cut after=3 how={how} delay=0.03")
+    reply = await ask(fake, f"fake: cut after=3 how={how} delay=0.03")
     assert reply.text == "word1 word2 word3"
     assert reply.kind == kind
     assert not reply.stream.complete
@@ -228,16 +222,14 @@ async def test_text_that_came_with_the_cut_is_kept(fake: Fake) -> None:
 
 @pytest.mark.parametrize("how", ["clean", "abrupt", "reset"])
 async def test_a_cut_before_the_first_token_is_asked_again(fake: Fake, how: str) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: cut after=0 how={how}")
+    reply = await ask(fake, f"fake: cut after=0 how={how}")
     assert reply.kind is ErrorKind.INTERRUPTED
     assert len(runs(fake)) == 3
 
 
 @pytest.mark.parametrize("shape", ["errors", "error", "success", "event"])
 async def test_an_error_inside_the_stream_comes_after_its_words(fake: Fake, shape: str) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: instream_error after=2 shape={shape} delay=0")
+    reply = await ask(fake, f"fake: instream_error after=2 shape={shape} delay=0")
     assert (reply.text, reply.kind) == ("word1 word2", ErrorKind.BUSY)
     assert reply.error is not None
     assert reply.error.code == "3040"
@@ -245,14 +237,12 @@ async def test_an_error_inside_the_stream_comes_after_its_words(fake: Fake, shap
 
 
 async def test_an_error_before_the_first_token_is_asked_again(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: instream_error after=0")
+    reply = await ask(fake, "fake: instream_error after=0")
     assert (reply.text, reply.kind, len(runs(fake))) == ("", ErrorKind.BUSY, 3)
 
 
 async def test_a_permanent_error_inside_the_stream_is_final(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: instream_error after=0 code=3036")
+    reply = await ask(fake, "fake: instream_error after=0 code=3036")
     assert (reply.kind, len(runs(fake))) == (ErrorKind.QUOTA, 1)
 
 
@@ -262,29 +252,25 @@ async def test_a_permanent_error_inside_the_stream_is_final(fake: Fake) -> None:
 async def test_a_broken_frame_is_an_error_wherever_it_stands(
     fake: Fake, after: int, kind: ErrorKind, requests: int
 ) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: malformed after={after} delay=0")
+    reply = await ask(fake, f"fake: malformed after={after} delay=0")
     assert (reply.kind, len(runs(fake))) == (kind, requests)
     assert reply.text.split() == ["word1", "word2"][:after]
 
 
 async def test_an_endless_line_is_refused_in_bounded_memory(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: endless_line mb=50")
+    reply = await ask(fake, "fake: endless_line mb=50")
     assert (reply.kind, len(runs(fake))) == (ErrorKind.UNAVAILABLE, 1)
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_page_in_place_of_a_stream_is_an_error(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: html http=200")
+    reply = await ask(fake, "fake: html http=200")
     assert reply.kind in {ErrorKind.INTERRUPTED, ErrorKind.UNAVAILABLE}
     assert reply.text == ""
 
 
 async def test_a_timeout_page_is_a_timeout(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: html")
+    reply = await ask(fake, "fake: html")
     assert (reply.kind, len(runs(fake))) == (ErrorKind.TIMEOUT, 3)
     assert reply.error is not None
     assert reply.error.request_id.endswith("-FRA")

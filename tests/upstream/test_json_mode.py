@@ -32,8 +32,7 @@ def wanted(schema: dict[str, Any] = ENVELOPE) -> dict[str, Any]:
 async def test_json_mode_is_unstreamed_with_the_bare_schema(
     fake: Fake, model: LlmModel, schema: dict[str, Any]
 ) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, says_line(SAID), model, raw_parameters=wanted(schema))
+    reply = await ask(fake, says_line(SAID), model, raw_parameters=wanted(schema))
     assert (reply.error, reply.text, reply.stream.complete) == (None, SAID, True)
     [call] = runs(fake)
     assert call["body"]["stream"] is False
@@ -41,22 +40,19 @@ async def test_json_mode_is_unstreamed_with_the_bare_schema(
 
 
 async def test_without_a_schema_too(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, says_line(SAID), raw_parameters={"response_format": {"type": "json_object"}})
+    reply = await ask(fake, says_line(SAID), raw_parameters={"response_format": {"type": "json_object"}})
     assert json.loads(reply.text) == {"city": "Oslo"}
 
 
 async def test_reasoning_and_usage_come_with_it(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
+    reply = await ask(fake, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
     assert (reply.reasoning, reply.text) == ("thought1 thought2 ", "word1")
     assert reply.stream.usage
     assert reply.stream.decoder.finish_reason == "stop"
 
 
 async def test_text_is_no_format_that_is_asked_for(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "hello", LLAMA, raw_parameters={"response_format": {"type": "text"}})
+    reply = await ask(fake, "hello", LLAMA, raw_parameters={"response_format": {"type": "text"}})
     assert reply.error is None
     assert runs(fake)[0]["body"]["stream"] is True
     assert "response_format" not in runs(fake)[0]["body"]
@@ -82,8 +78,7 @@ def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
     [("status code=5025", "JSON schema"), ("status code=5023", "“stream”")],
 )
 async def test_a_refusal_says_what_it_is_about(fake: Fake, scenario: str, words: str) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: {scenario}", raw_parameters=wanted())
+    reply = await ask(fake, f"fake: {scenario}", raw_parameters=wanted())
     assert reply.error
     assert reply.error.kind is ErrorKind.INVALID
     assert reply.error.permanent
@@ -91,16 +86,14 @@ async def test_a_refusal_says_what_it_is_about(fake: Fake, scenario: str, words:
 
 
 async def test_a_model_without_json_schema_is_named(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "hello", GEMMA_LORA, raw_parameters=wanted())
+    reply = await ask(fake, "hello", GEMMA_LORA, raw_parameters=wanted())
     assert reply.error
     assert (reply.error.code, reply.error.status) == ("5025", 400)
 
 
 async def test_json_that_could_not_be_written_is_told(fake: Fake) -> None:
     denied = says_line("JSON Mode couldn't be met").replace("says", "denies", 1)
-    async with client(fake) as made:
-        reply = await ask(made, denied, raw_parameters=wanted())
+    reply = await ask(fake, denied, raw_parameters=wanted())
     assert reply.error
     assert "matches the schema" in reply.error.message
 

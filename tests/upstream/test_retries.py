@@ -37,29 +37,25 @@ from tests.upstream.asking import ask, client, runs
 async def test_only_what_may_pass_is_asked_again_and_twice_at_most(
     fake: Fake, scenario: str, kind: ErrorKind, calls: int
 ) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: {scenario}")
+    reply = await ask(fake, f"fake: {scenario}")
     assert (reply.kind, len(runs(fake))) == (kind, calls)
 
 
 @pytest.mark.parametrize("fails", [1, 2])
 @pytest.mark.parametrize("how", ["code=3040", "http=503 code=1", "drop=1"])
 async def test_a_passing_failure_is_never_seen(fake: Fake, fails: int, how: str) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, f"fake: flaky fails={fails} key=a {how}")
+    reply = await ask(fake, f"fake: flaky fails={fails} key=a {how}")
     assert (reply.text.strip(), reply.error) == ("word1 word2 word3 word4 word5", None)
     assert len(runs(fake)) == 1 + fails
 
 
 async def test_the_third_failure_is_told(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: flaky fails=3 key=b")
+    reply = await ask(fake, "fake: flaky fails=3 key=b")
     assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
 
 
 async def test_the_wait_that_upstream_names_is_kept(fake: Fake) -> None:
-    async with client(fake) as made:
-        reply = await ask(made, "fake: flaky fails=1 key=c retry_after=1")
+    reply = await ask(fake, "fake: flaky fails=1 key=c retry_after=1")
     first, second = (call["started"] for call in runs(fake))
     assert 1.0 <= second - first < 10
     assert reply.error is None
@@ -106,8 +102,7 @@ async def test_no_pause_begins_that_the_deadline_would_cut(fake: Fake) -> None:
 async def test_nobody_there_is_unavailable_after_two_more_tries() -> None:
     fake = Fake()
     fake.close()
-    async with client(fake) as made:
-        reply = await ask(made, "hello")
+    reply = await ask(fake, "hello")
     assert reply.kind is ErrorKind.UNAVAILABLE
     assert not reply.stream.request_id
 

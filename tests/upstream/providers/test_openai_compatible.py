@@ -221,8 +221,7 @@ async def test_a_route_that_is_not_there_is_refused(fake: Fake) -> None:
 async def test_json_over_a_route_is_requested_unstreamed(fake: Fake) -> None:
     schema = {"type": "object", "properties": {}}
     wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
-    async with client(fake) as made:
-        reply = await ask(made, says_line('{"a": 1}'), ROUTE, raw_parameters=wanted)
+    reply = await ask(fake, says_line('{"a": 1}'), ROUTE, raw_parameters=wanted)
     assert reply.text == '{"a": 1}'
     body = runs(fake)[0]["body"]
     assert body["stream"] is False

@@ -13,6 +13,7 @@ from chat.rendering.equation_scan import end_of_open_equation
 from chat.rendering.fences import fences
 
 MAX_OPEN = 300  # elements
+MAX_EQUAL = 3  # formatting elements that HTML opens again: “Noah's Ark clause”
 
 _SEPARATOR = " · "  # stands in the heading of each turn
 _TAG = re.compile(
@@ -132,7 +133,10 @@ class _Reader:
                 self._depth += 1 if kind.startswith("Start") else -1
                 self._open = [each for each in self._open if each[1] <= self._depth or each[0] in _FORMATTING]
         if self._open and not self._end:
-            tags = "".join(f"</{name}>" for name, _ in reversed(self._open))
+            names = [name for name, _ in reversed(self._open)]
+            # HTML forgets all but three equal formatting elements: a paragraph would keep their end tags.
+            many = any(names.count(each) > MAX_EQUAL for each in _FORMATTING.intersection(names))
+            tags = ("\n" if many else "").join(f"</{name}>" for name in names)
             self._end = f"\n\n{tags}".encode()
 
     def _tags(self, begin: int, end: int) -> None:

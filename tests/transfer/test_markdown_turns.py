@@ -104,6 +104,7 @@ def test_a_turn_that_leaves_nothing_open_stays_as_typed(text):
     [
         ("a\n\n</details>\n\nb", "a\n\n&lt;/details>\n\nb"),
         ("<details>a</details> b</details>", "<details>a</details> b&lt;/details>"),
+        ("<summary>a</summary>" + "<b>" * 4, "<summary>a</summary><b><b><b><b>\n\n</b>\n</b>\n</b>\n</b>"),
         ("## You · 3 May\n\na", "\\## You · 3 May\n\na"),
         ("You · 3 May\n---\na", "You · 3 May\n\\---\na"),
         ("```\n## You · 3 May\n```", "```\n## You · 3 May\n```"),

@@ -11,11 +11,8 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chat.catalog import catalog
 from chat.conversations.turns import prompt
-from chat.conversations.turns.commands import SendMessage
 from chat.conversations.turns.fork import fork
-from chat.conversations.turns.planner import Plan, Planner
 from chat.exceptions import RequestError
 from chat.files.problems import QuotaExceeded
 from chat.library import assistants
@@ -37,6 +34,7 @@ from chat.upstream.catalog import LlmModel
 from tests.files import pictures
 from tests.passages.building import built
 from tests.passages.stored import document
+from tests.support.assistants import begun, plan
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -70,20 +68,10 @@ def published(staff: User) -> tuple[Assistant, Attachment]:
     return made, rules
 
 
-def plan(user: User, **sent: Any) -> Plan:
-    command = SendMessage(content="Who has kings?", client_key=uuid.uuid4(), **sent)
-    return Planner(catalog.current.get()).plan(user, command)
-
-
 def begin(user: User, assistant: Assistant) -> Conversation:
     """A conversation with the assistant, whose reply cites page 2 of its document."""
-    made = plan(user, assistant=assistant.pk)
-    made.conversation.save()
-    for message in made.added:
-        message.save()
+    made = begun(user, assistant)
     Message.objects.filter(pk=made.reply.pk).update(text="Both.")
-    made.conversation.active_leaf = made.reply
-    made.conversation.save()
     [source] = made.request.sent_parts
     citation = Citation(title="rules.pdf", attachment_id=source.attachment, page=2, text="Go has stones.")
     Citation.objects.add(made.reply.pk, [citation])

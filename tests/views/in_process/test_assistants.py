@@ -1,6 +1,5 @@
 """Assistants: their pages, who may use them, what a conversation with one is sent, and their versions."""
 
-import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -10,14 +9,14 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from chat.catalog import catalog
-from chat.conversations.turns.commands import SendMessage
 from chat.conversations.turns.fork import fork
-from chat.conversations.turns.planner import Plan, Planner
+from chat.conversations.turns.planner import Plan
 from chat.exceptions import Conflict, NotFound
 from chat.library import assistants
 from chat.library.assistants import AssistantContent, fill, is_emoji
 from chat.models import Assistant, AssistantVersion, Conversation, Message, User
 from chat.retention.kinds import prune
+from tests.support.assistants import begun, plan
 from tests.support.concurrency import during
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -37,22 +36,6 @@ PIRATE = AssistantContent(
 @pytest.fixture
 def pirate(alice: User) -> Assistant:
     return assistants.create(alice, PIRATE)
-
-
-def plan(user: User, **sent: Any) -> Plan:
-    command = SendMessage(content="hello", client_key=uuid.uuid4(), **sent)
-    return Planner(catalog.current.get()).plan(user, command)
-
-
-def begin(user: User, assistant: Assistant) -> Conversation:
-    """A conversation with the assistant, of one question."""
-    made = plan(user, assistant=assistant.pk)
-    made.conversation.save()
-    for message in made.added:
-        message.save()
-    made.conversation.active_leaf = made.reply
-    made.conversation.save()
-    return made.conversation
 
 
 def system_of(made: Plan) -> str:
@@ -154,7 +137,7 @@ def test_its_model_answers_if_the_person_may_use_it(alice: User) -> None:
 
 
 def test_a_conversation_keeps_the_version_it_began_with(alice: User, pirate: Assistant) -> None:
-    talk = begin(alice, pirate)
+    talk = begun(alice, pirate).conversation
     assistants.edit(alice, pirate.pk, AssistantContent("Parrot", instructions="Repeat."))
     assistants.delete(alice, pirate.pk)
     prune(lambda: False)
@@ -165,7 +148,7 @@ def test_a_conversation_keeps_the_version_it_began_with(alice: User, pirate: Ass
 
 def test_pruning_deletes_what_no_conversation_uses(alice: User, pirate: Assistant, settings: Any) -> None:
     settings.KEEP_DELETED_DAYS = 30
-    talk = begin(alice, pirate)
+    talk = begun(alice, pirate).conversation
     for name in ("Second", "Third"):
         assistants.edit(alice, pirate.pk, AssistantContent(name))
     AssistantVersion.objects.update(created=timezone.now() - timedelta(days=2))
@@ -236,7 +219,7 @@ def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff:
     assert assistants.find(alice, mine.pk) == mine
     with pytest.raises(NotFound):
         assistants.find(bob, mine.pk)
-    talk = begin(alice, mine)
+    talk = begun(alice, mine).conversation
     assistants.publish(staff, mine.pk, everybody=True, groups=[few.pk])
     assert assistants.find(bob, mine.pk).groups.count() == 0
     assert assistants.duplicate(bob, mine.pk).owner == bob
@@ -343,10 +326,10 @@ def test_a_group_that_goes_takes_the_publication_along(staff: User, alice: User)
 def test_an_account_takes_its_private_assistants_along(alice: User, bob: User, staff: User) -> None:
     kept, used, gone = (assistants.create(staff, PIRATE) for _ in range(3))
     assistants.publish(staff, used.pk, everybody=True, groups=[])
-    talk = begin(bob, used)
+    talk = begun(bob, used).conversation
     assistants.publish(staff, used.pk, everybody=False, groups=[])
     assistants.publish(staff, kept.pk, everybody=True, groups=[])
-    begin(staff, gone)
+    begun(staff, gone)
     staff.delete()
     assert set(Assistant.objects.values_list("pk", "owner")) == {(kept.pk, None), (used.pk, None)}
     assert list(assistants.usable(bob)) == [kept]
@@ -379,7 +362,7 @@ def test_the_start_page_shows_the_assistant(alice_client: Client, alice: User, p
 def test_a_conversation_says_which_assistant_answers(
     alice_client: Client, alice: User, pirate: Assistant
 ) -> None:
-    talk = begin(alice, pirate)
+    talk = begun(alice, pirate).conversation
     assistants.edit(alice, pirate.pk, AssistantContent("Parrot"))
     Message.objects.filter(conversation=talk, role="assistant").update(text="Arr.")
     shown = alice_client.get(f"/c/{talk.pk}/", **HTML).content.decode()

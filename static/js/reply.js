@@ -182,7 +182,7 @@ function partOf(article, name) {
  * @param {Array<[number, string] | [number, null, string]>} patches  [index, html] replaces that block, ''
  *   removes it and those after it; [index, null, text] extends that block's last text, or its open fence
  */
-function applyPatches(container, patches) {
+export function applyPatches(container, patches) {
   for (const [index, html, text] of patches) {
     const block = container.children[index];
     if (html === null) appendText(innermostEnd(block), text);

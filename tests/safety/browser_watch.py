@@ -138,7 +138,10 @@ class Watch:
         streamed = self.texts()
         self.page.reload()
         self.look()
-        assert self.texts() == streamed
+        reloaded = self.texts()
+        assert reloaded == streamed, [
+            pair for pair in zip(reloaded, streamed, strict=False) if pair[0] != pair[1]
+        ]
 
     def texts(self) -> list[str]:
         """The HTML of each text on the page, without the buttons that the page's script adds.

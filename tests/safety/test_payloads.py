@@ -27,7 +27,7 @@ PLAY = """async (replies) => {
     }
     throw new Error(`the page never loaded ${name}.js`);
   };
-  const [{ applyPatches }, { parseTrustedHtml }] = await Promise.all([load("blocks"), load("page")]);
+  const [{ applyPatches }, { parseTrustedHtml }] = await Promise.all([load("reply"), load("page")]);
   const wrong = [];
   for (const { source, steps, whole } of replies) {
     const text = document.getElementById('thread').appendChild(document.createElement('div'));

@@ -13,7 +13,7 @@ NOT_COPIED = (MIGRATIONS_TABLE, MOVE, "chat_searchdocument", "chat_searchbuild",
 
 
 class Database:
-    """A database, by statements with the placeholder `%s`. Values are in the form of `values.py`."""
+    """A database, by statements with the placeholder `%s`. Values have the form that `tables.py` tells."""
 
     vendor: str
     name: str

@@ -102,7 +102,7 @@ class Rows(Protocol):
     def tables(self) -> list[Table]: ...
 
     def rows(self, table: Table) -> Iterator[TableRow]:
-        """Yield the rows, each with its values in the form of `values.py`, in the order of the columns."""
+        """Yield the rows, each with its values in the form of this module, in the order of the columns."""
 
 
 def kind_of(column: str, type_: str) -> ColumnKind:

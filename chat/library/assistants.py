@@ -146,7 +146,7 @@ def _one(among: AssistantQuerySet, key: uuid.UUID) -> Assistant:
 
 
 def create(user: User, content: AssistantContent) -> Assistant:
-    """Store a new assistant. Raises Conflict at the limit, and what `documents.check` raises."""
+    """Store a new assistant. Raises Conflict at the limit, and what `assistant_documents.check` raises."""
     with write_lock(), transaction.atomic():
         user.lock()
         return _create(user, content)
@@ -181,7 +181,8 @@ def require_room(user: User, wanted: int = 1) -> None:
 def edit(user: User, key: uuid.UUID, content: AssistantContent) -> Assistant:
     """Store a new version, unless nothing has changed.
 
-    Raises NotFound, Conflict if it is published and the user may not publish, and as `documents.check`.
+    Raises NotFound, Conflict if it is published and the user may not publish, and as
+    `assistant_documents.check`.
     """
     with write_lock(), transaction.atomic():
         user.lock()

@@ -1,1 +1,1 @@
-"""Ownership of runs: leases, heartbeats, journals, recovery. Imports only `chat.models` and below."""
+"""Ownership of runs: leases, heartbeats, journals, recovery."""

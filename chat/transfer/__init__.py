@@ -1,1 +1,1 @@
-"""Export of conversations, and their import from other chats. Imports only `model_catalog` and below."""
+"""Export of conversations, and their import from other chats."""

@@ -6,7 +6,7 @@
     with Fake() as fake: …                          in a thread, for any test
 
 The base URL for a client is `fake.base_url`, the token `fake-token`. A line `fake: <scenario> key=value …` in
-the last user message selects what a run does; the scenarios stand in `fake_scenarios.py`. Without one the
+the last user message selects what a run does; the scenarios stand in `scenarios.py`. Without one the
 fake repeats the question. `fake for <model>: …` holds for that model alone. Every call is recorded:
 `fake.calls`, or `GET /calls` and `DELETE /calls`; those for lists of models in `fake.lists.calls`.
 """
@@ -49,7 +49,7 @@ ROUTED = {
 }
 ENDPOINT_MODELS = ["small-1", "big-1"]
 ACCOUNTS = {"acc", "acct"}
-# The addresses and bodies that Cloudflare refuses; see also `fake_refusals`.
+# The addresses and bodies that Cloudflare refuses; see also `refusals.py`.
 _ACCOUNT = re.compile(r"/client/v4/accounts/([^/]+)/.*|/v1/([^/]+)/[^/]+/(?:compat|workers-ai)/.*")
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
 _NAMED = re.compile(r"/client/v4/accounts/[^/]+/ai/run")

@@ -296,7 +296,7 @@ CHAT = [
     *API,
     Row("healthz", SAFE, for_all("200")),
     Row("readyz", SAFE, for_all("200")),
-    Row("metrics", SAFE, for_all("404")),  # off by default; tests/test_metrics.py turns them on
+    Row("metrics", SAFE, for_all("404")),  # off by default; tests/metrics turns them on
 ]
 ACCOUNTS = [
     Row("accounts/login/", SAFE, signed_in("302 /", out="200")),

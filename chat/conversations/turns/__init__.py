@@ -1,1 +1,1 @@
-"""Turn a validated request into committed rows, synchronously. Imports only `model_catalog` and below."""
+"""Turn a validated request into committed rows, synchronously."""

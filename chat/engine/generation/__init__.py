@@ -1,1 +1,1 @@
-"""The tasks that stream from a model and store the text. Imports only `engine.streaming` and below."""
+"""The tasks that stream from a model and store the text: of the engine they know `streaming` and `titles`."""

@@ -1,1 +1,1 @@
-"""The requests to each kind of model server, and its other endpoints; imports upstream's data types only."""
+"""The requests to each kind of model server, and its other endpoints. They know no client and no routing."""

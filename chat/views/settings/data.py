@@ -202,7 +202,7 @@ def _section() -> str:
 BUSY = _("Another upload of yours is still arriving. Wait for it, or close its page.")
 EXPIRED = _("This page had expired. Choose the file again.")
 # The reasons for a refusal of an upload, by their names in the query of this page: those of the server
-# (chatsite/server/large_bodies.py), and those of the view (`imports.PROBLEM_OF_REFUSAL`).
+# (chatsite/server/large_bodies.py), and those of `upload` (PROBLEM_OF_REFUSAL).
 PROBLEM_SENTENCES: dict[str, Callable[[], str | Promise]] = {
     "large": too_large,
     "busy": lambda: BUSY,

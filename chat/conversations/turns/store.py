@@ -115,7 +115,7 @@ class TurnStore:
                 if plan.added:
                     insert(*plan.added)
                     attached.save(plan.attachments, plan.added[0])
-                    index.add(_documents(user, plan, with_title=is_new))
+                    index.add(_index_documents(user, plan, with_title=is_new))
                 run = self._run(user, command, plan, request, queued)
                 insert(run)
         except (IntegrityError, ConversationChanged):
@@ -143,7 +143,7 @@ class TurnStore:
         )
 
 
-def _documents(user: User, plan: Plan, *, with_title: bool) -> list[Document]:
+def _index_documents(user: User, plan: Plan, *, with_title: bool) -> list[Document]:
     titles = [index.title_of(plan.conversation)] if with_title else []
     return [*titles, *(index.message_of(message, user.pk) for message in plan.added)]
 

@@ -24,10 +24,9 @@ from . import chatgpt, claude, librechat, open_webui, own
 from .cutting import in_parts
 
 FOREIGN_FORMATS = (chatgpt, claude, open_webui, librechat)
-Imported = ImportedConversation | ImportedAssistant | ImportedPrompt
 
 
-def object_in(item: bytes | Unreadable) -> Imported:
+def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | ImportedPrompt:
     """Return the conversation, the assistant or the prompt that one JSON object describes.
 
     Raises ConversationProblem and PromptProblem.

@@ -69,15 +69,15 @@ async def work_on_imports(convert: AsyncConvert) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_tidy_often(threads[0]))
             for thread, woken, most_bytes in zip(threads, _wake, MOST_BYTES, strict=True):
-                one = partial(thread, _work, stopping.is_set, convert_here, most_bytes)
-                tasks.create_task(_work_while_any(one, woken))
+                one_step = partial(thread, _claim_and_work, stopping.is_set, convert_here, most_bytes)
+                tasks.create_task(_work_while_any(one_step, woken))
     finally:
         stopping.set()
         for thread in threads:
             await loop.run_in_executor(None, thread.close)
 
 
-def _work(stop: Stop, convert: ConvertDocument, most_bytes: int | None) -> bool:
+def _claim_and_work(stop: Stop, convert: ConvertDocument, most_bytes: int | None) -> bool:
     """Do one step of the oldest import that this thread may claim. Return False if there is none."""
     job = claim(most_bytes)
     if job:
@@ -92,9 +92,9 @@ async def _tidy_often(thread: DatabaseExecutor) -> None:
         await asyncio.sleep(TIDY_SECONDS)
 
 
-async def _work_while_any(one: Callable[[], Awaitable[bool]], woken: asyncio.Event) -> None:
+async def _work_while_any(one_step: Callable[[], Awaitable[bool]], woken: asyncio.Event) -> None:
     async def every() -> None:
-        while await one():
+        while await one_step():
             pass
 
     log = FailureLog("import")

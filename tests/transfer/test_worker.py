@@ -36,7 +36,7 @@ async def test_an_outage_of_the_database_is_logged_once(
         return False
 
     caplog.set_level(logging.INFO, "chat.db.background")
-    monkeypatch.setattr(worker, "_work", search)
+    monkeypatch.setattr(worker, "_claim_and_work", search)
     monkeypatch.setattr(worker, "MOST_BYTES", [None])
     monkeypatch.setattr(worker, "tidy", lambda: None)
     monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.001)

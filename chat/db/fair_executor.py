@@ -123,4 +123,5 @@ class ConcurrencyLimit:
         return self._slots.setdefault(person, asyncio.Semaphore(self._most))
 
 
+# For all that computes for long: rendering, templates, and the parsing of large forms.
 RENDER_POOL = FairExecutor("rendering")

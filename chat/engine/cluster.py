@@ -1,5 +1,7 @@
 """Runs that another process owns, followed by its messages and always by the database as well.
 
+A run that has ended and left the memory of its process is read from the database in the same way.
+
 Messages go over the channel layer. Each is only a hint: any may be lost. Each process has one channel and
 one task that reads it, because both layers misbehave with one channel per viewer. An owner sends only to
 processes with viewers, so traffic grows with processes, not with runs.
@@ -34,7 +36,10 @@ RECONNECT_SECONDS = 1.0  # pause before a broken layer is tried again
 
 
 class RemoteRun(RunState):
-    """A copy of a run of another process. The owner's deltas and the database's chunks both use `apply`."""
+    """A copy of a run that this process does not generate: another one does, or it has ended.
+
+    The owner's deltas and the database's chunks both use `apply`.
+    """
 
     def __init__(self, info: RunInfo) -> None:
         super().__init__(info)
@@ -80,7 +85,7 @@ def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
 
 
 class RemoteRuns:
-    """The remote runs that viewers of this process follow; dropped when the last viewer has left."""
+    """The remote runs that viewers of this process follow, for some time after the last one has left, too."""
 
     def __init__(self) -> None:
         self.open: dict[uuid.UUID, RemoteRun] = {}

@@ -199,7 +199,7 @@ def _citation(
 
 
 def _attachment_id(message: uuid.UUID, position: int) -> uuid.UUID:
-    return uuid.uuid5(message, f"picture {position}")
+    return uuid.uuid5(message, f"picture {position}")  # also of a document: ids stay as they are
 
 
 def _complete(conversation: Conversation, imported: ImportedConversation, leaf: uuid.UUID) -> None:

@@ -154,7 +154,7 @@ class Engine:
         return state
 
     async def follow(self, run: Run) -> RunState:
-        """Return the state that viewers of `run` share: this process's own, or the copy of another's.
+        """Return the state that viewers of `run` share: this process's own, else a copy of what is elsewhere.
 
         `run` must have its message and its worker loaded.
         """

@@ -54,7 +54,7 @@ TOKEN_CLASSES = {
     Token.Generic.Output: "",
 }
 
-# The languages with a preview, and the class of their blocks: see `code_preview`.
+# The languages with a preview, and the class of their blocks: chat/views/files/code_preview.py shows it.
 PREVIEW_LANGUAGES = frozenset({"html", "htm", "xhtml", "svg"})
 PREVIEWABLE = "previewable"
 

@@ -1,4 +1,7 @@
-"""The requests whose bodies may be larger than 1 MiB: uploads, which arrive in a file."""
+"""The requests whose bodies may be larger than 1 MiB: files, imports and API calls.
+
+Such a body arrives in a file, which `chatsite.asgi` gives to Django as the body.
+"""
 
 import re
 from collections.abc import Awaitable, Callable, Hashable

@@ -12,6 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 
+from chatsite import env
+
 MIN_METRICS_TOKEN_CHARS = 16
 
 
@@ -126,7 +128,7 @@ def check_traces() -> Iterable[tuple[str, str]]:
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
         from chat.telemetry.tracing import start
 
-        yield from start.problems()
+        yield from start.problems(env.library_variable)
 
 
 @system_check(18, Tags.files)

@@ -55,14 +55,22 @@ def _file_values(path: Path) -> dict[str, str]:
 
 def _read(name: str, default: str = "") -> str:
     SETTING_NAMES[name] = default
+    return library_variable(name) or default
+
+
+def library_variable(name: str) -> str:
+    """Return the value of a variable that only a library reads, stripped; "" if it is not set."""
     value = os.environ.get(name)
     if value is None:
         value = _file_values(ENV_FILE).get(name)
-    return (value or "").strip() or default
+    return (value or "").strip()
 
 
 def export(prefix: str) -> None:
-    """Put the values of `.env` whose names begin so into the environment, for a library that reads it."""
+    """Put the values of `.env` whose names begin so into the environment, for a library that reads it.
+
+    Not before a program replaces itself or starts another: that one would take them for the environment's.
+    """
     for name, value in _file_values(ENV_FILE).items():
         if name.startswith(prefix) and value:
             os.environ.setdefault(name, value)

@@ -289,8 +289,6 @@ METRICS_BIND = env.address("METRICS_BIND")
 
 # Traces by OpenTelemetry: off, or sent to this address. Its library reads the other OTEL_ variables itself.
 OTEL_EXPORTER_OTLP_ENDPOINT = env.url("OTEL_EXPORTER_OTLP_ENDPOINT")
-if OTEL_EXPORTER_OTLP_ENDPOINT:
-    env.export("OTEL_")
 
 LOG_FORMAT = env.choice("LOG_FORMAT", "lines", "json")
 LOG_LEVEL = env.choice("LOG_LEVEL", "info", "debug", "warning", "error").upper()

@@ -1,6 +1,8 @@
 """Settings from the environment and from `.env`: what is read, and what a wrong value is answered with."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 
 from chatsite import env
+from tests.support.databases import clean_environment
 from tests.support.manage import READ_BY_THE_SITE, run_manage
 
 ROOT = env.BASE_DIR
@@ -23,6 +26,20 @@ def dotenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
         monkeypatch.setattr(env, "ENV_FILE", file)
 
     return write
+
+
+def test_the_settings_leave_the_environment_as_it_is(tmp_path: Path) -> None:
+    """What they put there from the file would outlive the file's next change: the pool of workers stays."""
+    file = tmp_path / ".env"
+    file.write_text("OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318\nOTEL_SERVICE_NAME=talk\n")
+    code = "import os; before = dict(os.environ);"
+    code += f"from chatsite import env; env.ENV_FILE = env.Path({str(file)!r});"
+    code += "from chatsite import settings; print(settings.OTEL_EXPORTER_OTLP_ENDPOINT, os.environ == before)"
+    command = [sys.executable, "-c", code]
+    told = {**clean_environment(DATA_DIR=str(tmp_path)), "PYTHONPATH": str(ROOT)}
+    told = {name: value for name, value in told.items() if not name.startswith("OTEL_")}
+    done = subprocess.run(command, capture_output=True, text=True, env=told, check=False)
+    assert done.stdout == "http://127.0.0.1:4318 True\n", done.stderr
 
 
 def test_the_file_is_read_where_the_environment_is_silent(dotenv: Any) -> None:

@@ -18,6 +18,7 @@ from django.db import connections
 
 from chat.db.background import repeat
 from chat.management import metrics_server
+from chatsite import env
 
 if TYPE_CHECKING:
     from chat.files.extraction import Extracted, NeedsConversion
@@ -169,6 +170,7 @@ def _start_tracing(worker: uuid.UUID) -> None:
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
         from chat.telemetry.tracing import start
 
+        env.export("OTEL_")
         start.start("chat", str(worker))
 
 

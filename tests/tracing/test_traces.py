@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chat.telemetry.tracing import start
+from chatsite import env
 from tests.conftest import missing
 from tests.fake_cloudflare.server import Fake
 from tests.support.manage import run_manage
@@ -22,7 +23,7 @@ TRACEPARENT = {"traceparent": f"00-{TRACE}-{CALLER}-01"}
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    if list(start.problems()):
+    if list(start.problems(env.library_variable)):
         missing("OpenTelemetry", "run `make install-otel`")
     with collecting() as found:
         yield found
@@ -166,7 +167,7 @@ def test_workers_send_theirs_and_what_is_left_at_the_end_is_sent(
 
 
 def test_a_collector_that_is_away_delays_nobody(servers: Callable[..., Server]) -> None:
-    if list(start.problems()):
+    if list(start.problems(env.library_variable)):
         missing("OpenTelemetry", "run `make install-otel`")
     server = servers(OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", **SOON)
     with server.person("alice").ask("fake: words tokens=3 delay=0") as stream:
@@ -177,7 +178,7 @@ def test_a_collector_that_is_away_delays_nobody(servers: Callable[..., Server]) 
 
 def test_without_the_extra_the_start_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "PACKAGES", ("opentelemetry.no_such_package",))
-    ((error, hint),) = start.problems()
+    ((error, hint),) = start.problems(env.library_variable)
     assert "packages that send traces are missing" in error
     assert "make install-otel" in hint
 

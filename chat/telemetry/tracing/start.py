@@ -1,7 +1,7 @@
 """Start and stop the export of traces. The standard OTEL_ variables decide where they go."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 from chat.telemetry import tracing
@@ -12,15 +12,15 @@ PROTOCOL_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_
 FLUSH_MILLISECONDS = 3_000
 
 
-def problems() -> Iterator[tuple[str, str]]:
-    """Yield why traces cannot be sent, and what to do."""
+def problems(variable: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield why traces cannot be sent, and what to do. `variable` returns the value of a name, or ""."""
     if not all(map(_is_installed, PACKAGES)):
         yield (
             "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages that send traces are missing.",
             "Run `make install-otel`, or leave the setting out.",
         )
     for name in PROTOCOL_VARIABLES:
-        value = os.environ.get(name, "").strip()
+        value = variable(name)
         if value not in ("", PROTOCOL):
             yield f"{name} is {value[:40]!r}.", f"Write {PROTOCOL}, or leave it out."
 

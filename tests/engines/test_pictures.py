@@ -17,7 +17,7 @@ PASTE = """((content) => {
   Object.defineProperty(paste, 'clipboardData', { value: clipboardData });
   return !document.getElementById('content').dispatchEvent(paste);
 })(args[0])"""
-LISTENS = "performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"
+LISTENS = "performance.getEntriesByType('resource').some(({ name }) => name.includes('background'))"
 SHOWN = """((images) => images.length === args[1] && images.every(({ naturalWidth }) => naturalWidth > 0))(
   Array.from(document.querySelectorAll(args[0])))"""
 TRAY, SENT = "#composer .tray img[src]", "article.question .pictures img"

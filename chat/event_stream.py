@@ -12,7 +12,10 @@ STREAM_HEADERS = {
     "X-Accel-Buffering": "no",
     "Content-Encoding": "identity",
 }
-TAKE_OVER = "chat.take_over"  # in the ASGI scope: takes a stream over, if the server can do that
+# In the ASGI scope, if the server can do that: a function that takes a stream over, and the file with the
+# body of an upload, which is never read into memory.
+TAKE_OVER = "chat.take_over"
+UPLOAD = "chat.upload"
 
 
 class FrameSource(Protocol):

@@ -18,11 +18,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
 from chat.engine.engine import get_engine, is_begun, shut_down  # noqa: E402 - only after Django is set up
-from chat.event_stream import TAKE_OVER, SourceResponse  # noqa: E402
+from chat.event_stream import TAKE_OVER, UPLOAD, SourceResponse  # noqa: E402
 from chat.files.confinement import warn_if_unconfined  # noqa: E402 - only after Django is set up
 from chat.health import start as start_check  # noqa: E402
 
-UPLOAD = "chat.upload"  # in a scope: the file with the body of an upload, which is never read into memory
 # Django keeps a thread for each request until its response ends, which for a stream takes minutes: with it,
 # 100 open streams had 102 threads; with these shared ones they have 6. Views that stream do their database
 # work in the engine's threads. The administration and the accounts, which may keep a thread busy, get a

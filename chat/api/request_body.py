@@ -10,6 +10,7 @@ from django.http import HttpRequest, UnreadablePostError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from chat.event_stream import UPLOAD
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.upstream import parameters
 from chat.upstream.catalog import LlmModel
@@ -20,7 +21,6 @@ from .messages import messages_of
 from .passed_fields import NEVER, passed_on
 from .refusals import MAX_QUOTED_CHARS, MISSING, NO_CHOICE, InvalidField, Object, check, invalid, unsupported
 
-UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: chatsite/asgi.py has it, too
 MAX_CONTAINERS = 200_000  # lists and objects of a body: 100 for each message
 MAX_FIELDS = 200
 WHOLE_NUMBERS = ("max_tokens", "max_completion_tokens", "n", "top_k", "seed")

@@ -1,5 +1,5 @@
 import { Composer } from './composer.js';
-import { drafts } from './drafts.js';
+import { drafts, isReloadedToSend, reloadToSend } from './drafts.js';
 import { ScrollFollower, addCodeActions, announce, page } from './page.js';
 
 const SHORTCUTS = { KeyO: 'new-chat', KeyS: 'fold', Escape: 'composer' }; // with Ctrl+Shift; Escape with Shift
@@ -45,6 +45,7 @@ class Chat {
     for (const type of ['keydown', 'input', 'pointermove']) addEventListener(type, load, { once: true });
     // Once the reader has left the end, there is a place to keep over a reload.
     addEventListener('scroll', () => this.follower.following || load());
+    if (isReloadedToSend) this.composer.send();
   }
 
   /** True if a reply is on its way to this page. */
@@ -145,7 +146,7 @@ class Chat {
   /** Load what sends, for as long as that takes. The message box keeps the text meanwhile. */
   async #sendLater() {
     this.composer.busy = 'live';
-    while (this.composer.busy === 'live' && !(await this.#loadTurns().catch(() => null))) {
+    while (this.composer.busy === 'live' && !(await this.#loadTurns().catch(() => reloadToSend(page.draft)))) {
       page.showNotice(navigator.onLine ? 'sending-again' : 'queued');
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -204,8 +205,7 @@ class Chat {
     if (this.#sidebar || !document.hidden) this.withSidebar(refresh);
   }
 
-  setMark(state) {
-    const { conversation } = page;
+  setMark(state, { conversation } = page) {
     this.withSidebar((sidebar) => sidebar.setMark(conversation, state));
   }
 

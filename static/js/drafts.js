@@ -96,3 +96,20 @@ export class DraftStore {
 
 /** The drafts of the person whose page this is. */
 export const drafts = globalThis.document && DraftStore.open(document.getElementById('sign-out')?.dataset.user);
+
+/** True if `reloadToSend` loaded this page: the draft is to be sent now. */
+export const isReloadedToSend = Boolean(globalThis.history?.state?.resend);
+if (isReloadedToSend) history.replaceState(null, ''); // a later reload sends nothing
+
+/**
+ * Reload the page, to send its draft, once the server answers. Firefox remembers for the life of a page that an
+ * `import()` has failed (https://github.com/whatwg/html/issues/6768). It is done once: a reload may not help.
+ * @param {string} name  of the draft; without one the text would be lost
+ */
+export async function reloadToSend(name) {
+  if (isReloadedToSend || !drafts.load(name)) return;
+  const response = await fetch(location.href, { method: 'HEAD' }).catch(() => null);
+  if (!response?.ok) return;
+  history.replaceState({ resend: true }, '');
+  location.reload();
+}

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from .fonts import RAISED
 from .html_blocks import EDGE, collapsed, joined, kept, list_items, prefixed, restored, table_text, tidy
-from .html_visibility import has_style, is_hidden, tag_of
+from .html_visibility import has_style, is_hidden, parsed, tag_of
 from .mathml import between_dollars, equation
 
 MAX_DEPTH = 100  # below it, elements are read without their form
@@ -119,8 +119,6 @@ class Body:
 
     def _media(self, node: Any) -> str:
         if page := self._framed(node):
-            from .web_page import parsed
-
             inside, address = page
             body = Body(address, self._frames)
             body._depth = self._depth

@@ -1,6 +1,7 @@
 """The elements of a web page that a browser does not show, or shows struck out, raised or lowered."""
 
 import re
+from html import escape
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,15 @@ HIDING = re.compile(
 # line: dialogs hide whole pages that way.
 ARIA_HIDDEN = re.compile("i|span|b|em|svg|mjx-math")
 
-
+XHTML = re.compile(r"\s*<\?xml\b|<html\b[^>]{0,500}\bxmlns\s*=", re.IGNORECASE)
+# In XML, an element may be empty as `<a id="x"/>`; a parser of HTML takes that for the start of one.
+VOID = "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+EMPTY_ELEMENT = re.compile(
+    rf"<(?!(?:{VOID})\b)([a-z][\w:-]*+)((?:[^<>\"'/]|\"[^<\"]*\"|'[^<']*'|/(?!>))*)/>", re.IGNORECASE
+)
+CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
+# The content of a component, in place of its element's own, as programs save pages.
+SHADOW = re.compile(r"<template(?=\s[^>]{0,300}\bshadowroot(?:mode)?\s*=)", re.IGNORECASE)
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 AT_RULE = re.compile(r"@[^{};]*+(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\})")
 RULE = re.compile(r"([^{};]++)\{([^{}]*+)\}")
@@ -48,7 +57,18 @@ MAX_RULES = 200
 TEX = 'script[type^="math/tex"]'
 
 
-def apply_styles(tree: Any) -> None:
+def parsed(text: str) -> Any:
+    """Return the tree of a page, in which what is not shown is marked."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    if XHTML.search(text[:2_048]):
+        text = CDATA.sub(lambda cdata: escape(cdata[1], quote=False), EMPTY_ELEMENT.sub(r"<\1\2></\1>", text))
+    tree = LexborHTMLParser(SHADOW.sub("<div", text))
+    _apply_styles(tree)
+    return tree
+
+
+def _apply_styles(tree: Any) -> None:
     """Give elements the attributes that say how a style sheet inside the page shows them, or hides them.
 
     Of several rules the last one counts. Those for some media are left aside; the parser finds no element

@@ -1,5 +1,6 @@
 """Account and password forms; those of the admin apply the same rules."""
 
+import re
 from typing import Any
 
 from django import forms
@@ -23,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models.api_key import ApiKey
 from chat.models.user import Role, User, flags_of
 
+MAX_SUGGESTED_CHARS = 60
 MAX_PASSWORD_CHARS = 1024  # limits the request only: the hash costs the same for any length
 EMAIL_TAKEN = _("Another account already uses this email address.")
 GONE = _("One of these keys is no longer valid. Choose again.")
@@ -76,12 +78,20 @@ class AccountForm(PasswordRules, UniqueEmailMixin, BaseUserCreationForm):
     class Meta(BaseUserCreationForm.Meta):
         model = User
         fields = ("username", "email")
+        help_texts = {"username": _("Letters, digits and . + - _ @")}
 
 
 class OwnAccountForm(AccountForm):
     """Creation of one's own account. The password is typed once: the page can show it."""
 
     password2 = None  # type: ignore[assignment]
+
+
+def suggested_name(called: str) -> str:
+    """Return a name for signing in that is made of what somebody is called, such as `Alice.Berger`."""
+    words = (re.sub(r"[^\w.@+-]", "", word) for word in called.split())
+    name = ".".join(filter(None, words))[:MAX_SUGGESTED_CHARS]
+    return name if name and not User.objects.filter(username__iexact=name).exists() else ""
 
 
 class NewPasswordForm(PasswordRules, SetPasswordForm):

@@ -28,9 +28,10 @@ class InviteAdmin(ChatAdmin):
     list_select_related = ("made_by", "used_by")
     ordering = ("-created",)
     actions = None
+    add_form_template = "admin/chat/invite/add_form.html"
     created_ = time_column("created", _("created"))
 
-    @admin.display(description=_("for whom"), ordering="note")
+    @admin.display(description=_("name"), ordering="note")
     def note_(self, obj: Invite) -> str:
         return str(obj)
 
@@ -67,9 +68,17 @@ class InviteAdmin(ChatAdmin):
         return self.has_add_permission(request) and (obj is None or obj.used is None)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Offer no “Save and add another”: each link must be copied before the next one is created."""
-        more = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().add_view(request, form_url, {**(extra_context or {}), **more})
+        return super().add_view(
+            request, form_url, {**(extra_context or {}), "title": _("Invite someone"), "days": VALID_FOR.days}
+        )
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Name the field for who fills it in: what stands there greets the invited person."""
+        form = super().get_form(request, obj, change=change, **kwargs)
+        if "note" in form.base_fields:
+            form.base_fields["note"].label = _("Name")
+            form.base_fields["note"].help_text = _("It is filled in on the invitation.")
+        return form
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Create the token, and keep it on the request for `response_add` only."""

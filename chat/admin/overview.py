@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import config
@@ -45,6 +45,14 @@ MODEL_DESCRIPTIONS = {
     "TitleRequest": _("Generated titles: outcome and tokens"),
     "ApiKey": _("Keys of people’s programs, to be revoked here"),
     "Worker": _("Server processes, and the replies they are writing"),
+}
+# The details of a failed fetch, as the ends of a sentence.
+LIST_PROBLEMS = {
+    "The list of models is empty.": gettext_noop("it is empty"),
+    "The list does not end.": gettext_noop("it does not end"),
+    "This is no list.": gettext_noop("what came is no list"),
+    **dict.fromkeys(("ConnectTimeout", "ReadTimeout", "TimeoutError"), gettext_noop("no answer in time")),
+    "ConnectError": gettext_noop("no connection"),
 }
 
 
@@ -132,17 +140,27 @@ def _list(model: str, today: datetime, **filters: str) -> str:
 
 
 def _status() -> Status:
-    error = CatalogState.objects.filter(pk=CatalogState.ONLY).values_list("error", flat=True).first()
+    """Return what is wrong, or else what is connected; then what works."""
+    row = CatalogState.objects.filter(pk=CatalogState.ONLY).values_list("error", "fetched").first()
+    error, fetched = row or ("", None)
     models, alive = len(list(current.get())), _alive()
-    problem = gettext("Cloudflare’s list of models could not be fetched (%(why)s).") % {"why": error}
+    if error and fetched is None:
+        offered = ngettext("%(n)s built-in model is offered.", "%(n)s built-in models are offered.", models)
+    else:
+        offered = ngettext("%(n)s model is offered.", "%(n)s models are offered.", models)
     sentences = [
-        _connection(),
-        *([problem] if error else []),
-        ngettext("%(n)s model is offered.", "%(n)s models are offered.", models) % {"n": models},
+        _list_problem(error) if error else _connection(),
+        offered % {"n": models},
         ngettext("%(n)s server process is running.", "%(n)s server processes are running.", alive)
         % {"n": alive},
     ]
     return Status(sentences, bad=bool(error))
+
+
+def _list_problem(error: str) -> str:
+    """Return what is wrong with Cloudflare's list. `error`: as `CatalogWatcher` has stored it."""
+    why = gettext(LIST_PROBLEMS[error]) if error in LIST_PROBLEMS else error.rstrip(".")
+    return gettext("Cloudflare’s list of models could not be loaded: %(why)s.") % {"why": why}
 
 
 def _connection() -> str:

@@ -256,8 +256,13 @@ async def _check_endpoint(engine: Engine) -> Finding:
 
 def _refused(name: str, error: UpstreamError) -> Finding:
     code = error.code or error.status
-    message = _(ERROR_MESSAGES.get(error.kind, error.message)) + (f" ({code})" if code else "")
-    return Finding(name, BAD, message, _advice(error.kind))
+    message = _(ERROR_MESSAGES.get(error.kind, error.message))
+    return Finding(name, BAD, _with_code(message, str(code or "")), _advice(error.kind))
+
+
+def _with_code(sentence: str, code: str) -> str:
+    """Return the sentence with the server's code before its full stop."""
+    return f"{sentence.removesuffix('.')} ({code})." if code else sentence
 
 
 def _advice(kind: ErrorKind) -> str:

@@ -41,6 +41,14 @@ def test_the_link_is_shown_once_and_works(who: str, root: User, inviter: User) -
         assert token not in client.get(url).content.decode()
 
 
+def test_the_form_says_what_it_makes(root: User) -> None:
+    page = as_(root).get(f"{LIST}add/").content.decode()
+    assert "<h1>Invite someone</h1>" in page
+    assert "You get a link to send. It works once, for 7 days." in page
+    assert re.findall(r'type="submit".*?value="(.*?)"', page) == ["Create link"]
+    assert '<label for="id_note">Name:</label>' in page
+
+
 def test_a_link_without_a_note_is_for_the_person_invited(root: User) -> None:
     page = as_(root).post(f"{LIST}add/", {"note": ""}).content.decode()
     assert "Send this link to the person you invite." in page

@@ -122,11 +122,29 @@ def test_the_state_of_the_setup_is_a_line(administrator: Client, settings: Any) 
     assert "1 server process is running." in page
     assert 'data-state="good"' in page
     settings.CLOUDFLARE_ACCOUNT_ID = "acc"
-    CatalogState.objects.update_or_create(pk=CatalogState.ONLY, defaults={"error": "ConnectTimeout"})
     page = administrator.get(OVERVIEW).content.decode()
     assert "A Cloudflare account is connected." in page
-    assert "Cloudflare’s list of models could not be fetched (ConnectTimeout)." in page
-    assert 'data-state="bad"' in page
+    assert 'data-state="good"' in page
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("The list of models is empty.", "it is empty"),
+        ("ConnectTimeout", "no answer in time"),
+        ("Authentication error.", "Authentication error"),
+    ],
+)
+def test_bad_news_comes_first(administrator: Client, settings: Any, error: str, why: str) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID = "acc"
+    CatalogState.objects.update_or_create(pk=CatalogState.ONLY, defaults={"error": error})
+    page = administrator.get(OVERVIEW).content.decode()
+    said = page.split('<p class="status-line" data-state="bad"><strong>Problem</strong> ')[1]
+    assert said.startswith(f"Cloudflare’s list of models could not be loaded: {why}. ")
+    assert "built-in model" in said.split("</p>")[0]
+    assert "A Cloudflare account is connected." not in said
+    CatalogState.objects.update(fetched=timezone.now())
+    assert "built-in" not in administrator.get(OVERVIEW).content.decode()
 
 
 def test_the_lists_are_in_groups(administrator: Client) -> None:

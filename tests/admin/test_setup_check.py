@@ -77,7 +77,7 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
         "AI Gateway “team”": "good",
         "Server 127.0.0.1": "good",
     }
-    assert "No problems. See the notes." in response.text
+    assert "Everything works. " in response.text
     assert [call["body"]["max_tokens"] for call in fake.calls[before:] if "/ai/run/" in call["path"]] == [16]
     assert "no-store" in response.headers["Cache-Control"]
     assert response.headers["X-Accel-Buffering"] == "no"

@@ -17,7 +17,7 @@ ASKING = f"body:has({SCRIPTED}) #composer:not([data-busy=live])"
 
 def sign_in(page: Page, name: str) -> None:
     page.get_by_label("Name or email").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/accounts/login" not in url)  # and until its scripts have run
 

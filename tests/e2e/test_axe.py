@@ -111,7 +111,7 @@ def test_signing_in(window: Window, server: Server) -> None:
     page.goto("/accounts/login/")
     fine(page)
     page.get_by_label("Name or email").fill("bob")
-    page.get_by_label("Password").fill("not this one")
+    page.get_by_label("Password", exact=True).fill("not this one")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_be_visible()
     fine(page)

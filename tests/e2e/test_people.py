@@ -18,7 +18,7 @@ def invitation(window: Window, server: Server, note: str) -> str:
     page = window(server, "root")
     page.goto("/admin/")
     page.get_by_role("link", name="Add").and_(page.locator('[href="/admin/chat/invite/add/"]')).click()
-    page.get_by_label("For whom").fill(note)
+    page.get_by_label("Name").fill(note)
     page.keyboard.press("Enter")
     return shown_link(page)
 

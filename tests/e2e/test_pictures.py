@@ -283,7 +283,7 @@ def test_after_a_sign_in_again_the_picture_is_kept(
         chat.add(DRAWING)
     chat.page.context.clear_cookies(name="sessionid")
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
-    chat.page.get_by_label("Password").fill(PASSWORD)
+    chat.page.get_by_label("Password", exact=True).fill(PASSWORD)
     chat.page.keyboard.press("Enter")
     expect(chat.added).to_have_count(1 + loaded)
     expect(chat.notice).to_be_empty()

@@ -24,7 +24,7 @@ def chat(window: Window, server: Server) -> ChatPage:
 def test_signing_in_asking_and_signing_out_need_no_script(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, "", java_script_enabled=False)
     chat.page.get_by_label("Name or email").fill("carol@example.org")
-    chat.page.get_by_label("Password").fill(PASSWORD)
+    chat.page.get_by_label("Password", exact=True).fill(PASSWORD)
     chat.page.get_by_role("button", name="Sign in").click()
     ask(chat, "Hello")
     expect(chat.reply).to_have_attribute("data-status", "complete")

@@ -3,7 +3,7 @@
 from chat.models import Invite, User
 
 
-def issue_invite(made_by: User, note: str = "") -> tuple[Invite, str]:
+def issue_invite(made_by: User | None, note: str = "") -> tuple[Invite, str]:
     """Store an invitation, and return it with the token of its link."""
     invite = Invite(made_by=made_by, note=note)
     token = invite.generate_token()

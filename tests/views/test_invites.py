@@ -49,6 +49,24 @@ def test_it_makes_an_account_without_rights_and_logs_in(link: str, client: Clien
     assert invite.used_by == ada
 
 
+def test_it_says_who_invites_and_fills_in_the_name(root: User, client: Client) -> None:
+    page = client.get(address(issue_invite(root, "Alice <Berger>")[1])).content.decode()
+    assert "<bdi>root</bdi> invites you to this chat. Choose a name and a password." in page
+    assert 'name="username" type="text" autocomplete="username" value="Alice.Berger"' in page
+    assert "Letters, digits and . + - _ @" in page
+
+
+@pytest.mark.parametrize(
+    ("note", "filled"),
+    [("Ada", "Ada"), ("", ""), ("Jörg-Olaf  O’Neil", "Jörg-Olaf.ONeil"), ("🎉 !", ""), ("Root", "")],
+)
+def test_the_name_that_is_filled_in_can_be_taken(note: str, filled: str, root: User, client: Client) -> None:
+    page = client.get(address(issue_invite(root, note)[1])).content.decode()
+    assert f'autocomplete="username" value="{filled}"' in page
+    root.delete()
+    assert "You’re invited to this chat." in client.get(address(issue_invite(None, note)[1])).content.decode()
+
+
 def test_looking_at_it_does_not_use_it_up(link: str, client: Client) -> None:
     before = Invite.objects.values().get()
     assert client.get(link).status_code == client.head(link).status_code == 200

@@ -104,3 +104,4 @@ def test_login_page_without_accounts_explains_the_link(client: Client, accept: s
     page = client.get("/accounts/login/").content.decode()
     assert "one-time link" not in page
     assert "Forgot your password?" in page
+    assert 'data-shows="id_password"' in page  # the button that shows what is typed

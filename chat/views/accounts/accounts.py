@@ -20,7 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.accounts.forms import ChangePasswordForm, NewPasswordForm, OwnAccountForm
+from chat.accounts.forms import ChangePasswordForm, NewPasswordForm, OwnAccountForm, suggested_name
 from chat.db.executor import write_lock
 from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.models.links import Invite, SetupLink
@@ -77,25 +77,31 @@ def invite(request: HttpRequest, token: str) -> HttpResponse:
     Wrong, used and expired tokens get the same 404. A user who is signed in already gets a page that says so
     (409 for a POST), and the invitation stays open.
     """
-    if not Invite.objects.open(token).exists():
+    invitation = Invite.objects.open(token).select_related("made_by").first()
+    if invitation is None:
         return dead_link(request)
     if request.user.is_authenticated:
         status = 409 if request.method == "POST" else 200
         return render(request, "accounts/invited_already.html", status=status)
-    form = OwnAccountForm(request.POST if request.method == "POST" else None)
+    typed = request.POST if request.method == "POST" else None
+    form = OwnAccountForm(typed, initial={"username": suggested_name(invitation.note)})
     if form.is_valid():
-        return _claim(request, token, form)
-    return render(request, "accounts/invite.html", {"form": form})
+        return _claim(request, invitation, token, form)
+    return _invitation(request, invitation, form)
 
 
-def _claim(request: HttpRequest, token: str, form: OwnAccountForm) -> HttpResponse:
+def _invitation(request: HttpRequest, invitation: Invite, form: OwnAccountForm) -> HttpResponse:
+    return render(request, "accounts/invite.html", {"form": form, "host": invitation.made_by})
+
+
+def _claim(request: HttpRequest, invitation: Invite, token: str, form: OwnAccountForm) -> HttpResponse:
     user = form.save(commit=False)  # hashes the password, before the write lock is taken
     try:
         with write_lock():
             claimed = Invite.objects.claim(token, user)
     except IntegrityError:
         form.add_error("username", ACCOUNT_TAKEN)
-        return render(request, "accounts/invite.html", {"form": form})
+        return _invitation(request, invitation, form)
     if not claimed:
         return dead_link(request)  # another request claimed it first
     auth.login(request, user)

@@ -9,6 +9,7 @@ from typing import Any
 
 import django
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
 from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
@@ -32,6 +33,8 @@ _CSS_PIECE = re.compile(
     |(?P<line_end>\s*\n\s*)""",
     re.VERBOSE | re.DOTALL,
 )
+
+_CSS_IMPORT = re.compile(r"""(?m)^@import "(?P<name>[\w.-]+)"(?: layer\((?P<layer>\w+)\))?;$""")
 
 SOURCES_KEY = "sources"  # in the manifest: the digest of what was collected
 
@@ -102,7 +105,20 @@ class _Shorter:
 
 def _shorter(name: str, content: Any) -> ContentFile:
     source = content.read().decode()
-    return ContentFile((jsmin(source) if name.endswith(".js") else minified_css(source)).encode())
+    return ContentFile((jsmin(source) if name.endswith(".js") else minified_css(_whole(source))).encode())
+
+
+def _whole(sheet: str) -> str:
+    """Return the sheet with those that it imports in place of the statements: a browser asks for one file."""
+
+    def imported(statement: re.Match[str]) -> str:
+        path = finders.find(f"css/{statement['name']}")
+        if not path:
+            return statement[0]
+        text = Path(path).read_text("utf-8")
+        return f"@layer {statement['layer']} {{\n{text}}}" if statement["layer"] else text
+
+    return _CSS_IMPORT.sub(imported, sheet)
 
 
 def minified_css(source: str) -> str:

@@ -130,6 +130,16 @@ def test_the_first_load_is_small(collected: Path) -> None:
     assert cost(collected / "css", "chat", "css") <= FIRST_STYLE
 
 
+def test_a_sheet_that_another_imports_is_part_of_it(collected: Path) -> None:
+    for name in ("chat", "admin"):
+        [sheet] = served(collected / "css", f"{name}.*.css")
+        text = sheet.read_text()
+        assert "@import" not in text
+        assert "--ground: light-dark(" in text
+        assert text.index("--ground: light-dark(") < text.index("var(--ground)")
+    assert "@layer tokens {\n:root {" in served(collected / "css", "chat.*.css")[0].read_text()
+
+
 def parsed(*modules: Path) -> subprocess.CompletedProcess[str]:
     """Parse these modules in one process, for a start of Node.js takes longer."""
     command = ["node", "--experimental-vm-modules", "--input-type=module", "--eval", PARSE, "--", *modules]

@@ -32,9 +32,8 @@ DOCUMENT_START = """<!DOCTYPE html>
 """
 DOCUMENT_BODY = "</head>\n<body>\n<main>\n"
 DOCUMENT_END = "</main>\n</body>\n</html>\n"
-# The parts of static/css/chat.css that begin and end with these lines.
+# The parts of static/css/chat.css that begin and end with these lines, after all of tokens.css.
 STYLESHEET_PARTS = (
-    (r"@layer tokens \{", r"(?=\n@layer elements)"),
     (r"  /\* prose: ", r"/\* end of prose \*/"),
     (r"/\* code: ", r"\Z"),
 )
@@ -43,7 +42,7 @@ OWN = """
 body {
   max-inline-size: var(--column); margin: 2rem auto; padding-inline: 1rem; overflow-wrap: anywhere;
   color: var(--text); background: var(--ground);
-  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+  font: 1rem/1.6 var(--sans);
 }
 a { color: var(--accent); }
 h1 { font-size: 1.5rem; line-height: 1.3; }
@@ -124,6 +123,8 @@ def _message(message: Object, html: str, pictures: list[Object], zone: tzinfo, n
 
 @cache
 def style_sheet() -> str:
-    source = (settings.BASE_DIR / "static/css/chat.css").read_text("utf-8")
+    tokens, source = (
+        (settings.BASE_DIR / f"static/css/{name}.css").read_text("utf-8") for name in ("tokens", "chat")
+    )
     found = (re.search(f"{start}.*?{end}", source, re.DOTALL) for start, end in STYLESHEET_PARTS)
-    return "\n".join([*(part[0] for part in found if part), OWN])
+    return "\n".join([tokens, *(part[0] for part in found if part), OWN])

@@ -12,6 +12,7 @@ const MAX_SCALE = 1.05; // with a larger one the person has zoomed in, and a sma
  * @returns {Sync}
  */
 export function startBackground(chat) {
+  document.getElementById('forms').rel = 'stylesheet'; // in its place, before the sheets of single parts
   watchPageKeys(document.getElementById('content'), chat.follower);
   watchHelpKey(document.querySelector('[data-opens=shortcuts]'));
   watchPastedFiles(chat);

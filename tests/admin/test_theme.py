@@ -4,23 +4,9 @@ import re
 
 import pytest
 
-from tests.support.databases import ROOT
 from tests.support.server import Server
 
-TOKEN = re.compile(r"^\s+(--[a-z-]+): (.+);$", re.MULTILINE)
 PAGES = ["/admin/", "/admin/chat/conversation/", "/admin/chat/user/", "/admin/chat/invite/add/"]
-
-
-def tokens(css: str) -> dict[str, str]:
-    """Return the tokens of the sheet's first group."""
-    text = (ROOT / "static/css" / css).read_text()
-    return dict(TOKEN.findall(text[text.index(":root {") :].split("\n\n")[0].split("\n  }")[0]))
-
-
-def test_both_sheets_have_the_same_tokens() -> None:
-    chat, admin = tokens("chat.css"), tokens("admin.css")
-    assert {"--ground", "--text", "--accent"} <= set(admin)
-    assert {name: chat.get(name) for name in admin} == admin
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -1,0 +1,136 @@
+"""The visual language: contrast in both schemes, for any colour that a site takes as its own."""
+
+import math
+import re
+
+import pytest
+
+from tests.support.databases import ROOT
+
+CSS = ROOT / "static" / "css"
+TOKENS = (CSS / "tokens.css").read_text("utf-8")
+PAIR = re.compile(r"--([\w-]+): light-dark\(#(\w+), #(\w+)\);")
+COLOURS = {name: (light, dark) for name, light, dark in PAIR.findall(TOKENS)}
+BRANDS = re.findall(r"--brand: #(\w{6});", TOKENS)
+ACCENT = re.search(
+    r"--accent: light-dark\(oklch\(from var\(--brand\) min\(l, ([\d.]+)\) min\(c, ([\d.]+)\) h\), "
+    r"oklch\(from var\(--brand\) max\(l, ([\d.]+)\) min\(c, ([\d.]+)\) h\)\);",
+    TOKENS,
+)
+GROUNDS = ("ground", "aside", "raised", "soft", "chosen")
+TEXTS = ("text", "muted", "danger", "blue", "orange", "green", "violet", "teal", "gold")
+SWEEP = [
+    (lightness, chroma, hue)
+    for lightness in (0.0, 0.25, 0.5, 0.75, 1.0)
+    for chroma in (0.0, 0.1, 0.2, 0.37)
+    for hue in range(0, 360, 10)
+]
+
+Oklab = tuple[float, float, float]
+
+
+def oklab(digits: str) -> Oklab:
+    """Return a colour of three or six hexadecimal digits in Oklab: https://bottosson.github.io/posts/oklab/."""
+    whole = digits if len(digits) == 6 else "".join(2 * digit for digit in digits)
+    channels = [int(whole[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
+    medium = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
+    short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
+    return (
+        0.2104542553 * long + 0.7936177850 * medium - 0.0040720468 * short,
+        1.9779984951 * long - 2.4285922050 * medium + 0.4505937099 * short,
+        0.0259040371 * long + 0.7827717662 * medium - 0.8086757660 * short,
+    )
+
+
+def luminance(colour: Oklab) -> float:
+    """Return the relative luminance of WCAG 2, of a colour that is clipped to what a screen shows."""
+    lightness, a, b = colour
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
+    )
+    red, green, blue = (min(1, max(0, value)) for value in linear)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: Oklab, other: Oklab) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def mixed(one: Oklab, other: Oklab, share: float) -> Oklab:
+    """Return what `color-mix(in oklab, one, other share)` is."""
+    return tuple(a * (1 - share) + b * share for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
+
+
+def accent(brand: tuple[float, float, float], scheme: int) -> Oklab:
+    """Return the accent that this lightness, chroma and hue give."""
+    assert ACCENT
+    most, chroma, least, chroma_dark = map(float, ACCENT.groups())
+    lightness = max(brand[0], least) if scheme else min(brand[0], most)
+    strength = min(brand[1], chroma_dark if scheme else chroma)
+    hue = math.radians(brand[2])
+    return lightness, strength * math.cos(hue), strength * math.sin(hue)
+
+
+def polar(colour: Oklab) -> tuple[float, float, float]:
+    lightness, a, b = colour
+    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a))
+
+
+def token(name: str, scheme: int) -> Oklab:
+    return oklab(COLOURS[name][scheme])
+
+
+def share_of(name: str) -> float:
+    found = re.search(rf"--{name}: color-mix\(in oklab, var\(--accent\)(?:, var\(--text\))? (\d+)%", TOKENS)
+    assert found
+    return int(found[1]) / 100
+
+
+def test_the_arithmetic_is_that_of_the_standard() -> None:
+    assert contrast(oklab("fff"), oklab("000000")) == pytest.approx(21, abs=0.01)
+    assert contrast(oklab("fff"), oklab("767676")) == pytest.approx(4.54, abs=0.01)
+    assert polar(oklab("ff0000")) == pytest.approx((0.628, 0.2577, 29.23), abs=0.01)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_each_text_can_be_read_on_each_ground(ground: str, scheme: int) -> None:
+    for text in TEXTS:
+        assert contrast(token(text, scheme), token(ground, scheme)) >= 4.5, text
+    if ground != "chosen":
+        assert contrast(token("edge", scheme), token(ground, scheme)) >= 3
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_errors_and_found_words_can_be_read(scheme: int) -> None:
+    assert contrast(token("danger", scheme), token("danger-soft", scheme)) >= 4.5
+    for text in ("text", "muted"):
+        assert contrast(token(text, scheme), token("danger-soft", scheme)) >= 4.5
+    assert contrast(token("text", scheme), token("mark", scheme)) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_any_colour_of_a_site_becomes_an_accent_that_can_be_read(scheme: int) -> None:
+    text, ground = token("text", scheme), token("ground", scheme)
+    for brand in [*SWEEP, *(polar(oklab(digits)) for digits in BRANDS)]:
+        colour = accent(brand, scheme)
+        for name in GROUNDS:
+            assert contrast(colour, token(name, scheme)) >= 4.5, (brand, name)
+        tint = mixed(ground, colour, share_of("accent-soft"))
+        assert contrast(colour, tint) >= 4.5, brand
+        assert contrast(text, tint) >= 7, brand
+        for state in (0, share_of("accent-hover"), share_of("accent-press")):
+            assert contrast(mixed(colour, text, state), token("on-accent", scheme)) >= 4.5, (brand, state)
+
+
+def test_the_colours_to_choose_from_are_told_apart() -> None:
+    assert len(BRANDS) == len(set(BRANDS)) == 7
+    assert min(contrast(oklab(digits), oklab("fff")) for digits in BRANDS) >= 4.5

@@ -21,6 +21,7 @@ form.noValidate = true; // a browser cannot focus an invalid field in a closed <
 
 /** Open the settings of this conversation. A new one sends them with its first question. */
 export async function openSettings() {
+  document.getElementById('menu').hidePopover(); // first, so that the dialog returns the focus to its button
   stored = box.value;
   error.textContent = '';
   showCount();

@@ -37,8 +37,8 @@ export function showValues(group, values, setField) {
     if (control.type === 'radio') control.checked = control.defaultChecked = control.value === value;
     else setField(control, (control.defaultValue = value));
   }
-  const details = group.querySelector('details');
-  if (details) details.open ||= controls.some((control) => control.type === 'number' && control.value && details.contains(control));
+  const details = group.closest('details');
+  details.open ||= controls.some((control) => control.value && (control.type === 'number' || control.checked));
 }
 
 /** Show a value in a number field, '' for the model's default. A value beyond the field's range widens it. */

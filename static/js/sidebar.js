@@ -76,7 +76,6 @@ export class Sidebar {
     }
     document.getElementById('system').setAttribute('form', 'instruct');
     drafts.save('system', '');
-    document.getElementById('menu-button').hidden = false;
   }
 
   /** Show a conversation's title in the list and, if that is open, in the header and on the tab. */

@@ -106,6 +106,22 @@ def account_item(page: Page, name: str) -> Locator:
     return page.locator("#account").get_by_text(name, exact=True)
 
 
+def menu_item(page: Page, name: str) -> Locator:
+    """Open the menu of the conversation, in which this stands."""
+    page.get_by_role("button", name="More", exact=True).click()
+    return page.locator("#menu").get_by_text(name, exact=True)
+
+
+def open_instructions(page: Page) -> Locator:
+    """Open the instructions and model settings of the conversation, all unfolded."""
+    menu_item(page, "Instructions and model settings").click()
+    dialog = page.get_by_role("dialog", name="Instructions and model settings")
+    expect(dialog).to_be_visible()
+    if not dialog.locator("details").evaluate("details => details.open"):
+        dialog.locator("summary").click()
+    return dialog
+
+
 def text_of(article: Locator) -> str:
     """A message's text."""
     return article.locator("[data-part=text]").text_content() or ""

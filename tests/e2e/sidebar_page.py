@@ -24,7 +24,7 @@ class Shell:
         self.title_box = page.get_by_role("textbox", name="Title of this conversation")
         self.toast = page.locator("#toast")
         self.picker = page.get_by_role("dialog", name="Choose a model")
-        self.instructions = page.get_by_role("dialog", name="Settings for this conversation")
+        self.instructions = page.get_by_role("dialog", name="Instructions and model settings")
 
     @classmethod
     def open(cls, window: Window, server: Server, way: Way, path: str = "/", name: str = "alice") -> "Shell":
@@ -55,6 +55,11 @@ class Shell:
 
     def reach(self, control: Locator) -> None:
         reach(control, "Shift+Tab", "Tab")
+
+    def open_instructions(self) -> None:
+        """Open the dialog with the instructions and model settings of this conversation."""
+        self.press(self.page.get_by_role("button", name="More", exact=True))
+        self.press(self.page.get_by_role("button", name="Instructions and model settings"))
 
     def item(self, title: str) -> Locator:
         return self.list.get_by_role("listitem").filter(has_text=title)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from chat.views.requests.errors import refuse
 from tests.admin.seed_cli import plant
 from tests.e2e.axe import WINDOW, findings
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window, open_instructions, question
 from tests.e2e.input_methods import MOUSE
 from tests.e2e.sessions import set_up_path
 from tests.e2e.sidebar_page import Shell, conversations, drop
@@ -278,11 +278,10 @@ def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -
     fine(page)
     shell.picker.get_by_role("searchbox").fill("")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Settings for this conversation").click()
-    shell.instructions.locator("summary").click()
+    open_instructions(page)
     fine(page)
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="This conversation", exact=True).click()
+    page.get_by_role("button", name="More", exact=True).click()
     expect(page.get_by_text("Delete this conversation")).to_be_visible()
     fine(page)
 

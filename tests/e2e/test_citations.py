@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e import axe
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import ChatPage, Window, open_instructions
 from tests.support.server import Server
 
 FITS = "() => document.scrollingElement.scrollWidth <= innerWidth"
@@ -20,7 +20,7 @@ def site(servers: Callable[..., Server]) -> Server:
 def test_sources_come_with_the_end_and_stay(site: Server, window: Window) -> None:
     chat = ChatPage.open(window, site, width=390, **axe.WINDOW)
     page = chat.page
-    page.locator("#instructions").click()
+    open_instructions(page)
     expect(page.get_by_text("The parameters of this model are set in AI Search.")).to_be_visible()
     page.keyboard.press("Escape")
     chat.ask("How many days?")

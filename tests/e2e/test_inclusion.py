@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window, menu_item, question
 from tests.e2e.input_methods import reach
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.people import PASSWORD
@@ -228,8 +228,8 @@ def test_touch_input_does_not_zoom_and_enter_adds_a_line(window: Window, server:
     chat.box.press_sequentially("one")
     chat.box.press("Enter")
     expect(chat.box).to_have_value("one\n")
-    chat.page.get_by_role("button", name="Settings for this conversation").tap()
-    expect(chat.page.get_by_role("dialog", name="Settings for this conversation")).to_be_visible()
+    menu_item(chat.page, "Instructions and model settings").tap()
+    expect(chat.page.get_by_role("dialog", name="Instructions and model settings")).to_be_visible()
     chat.questions.last.get_by_role("button", name="Edit").evaluate("(el) => el.click()")
     expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_attached()
     sizes = chat.page.locator("input:not([type=hidden], [type=radio]), textarea, select").evaluate_all(

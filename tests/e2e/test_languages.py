@@ -104,6 +104,7 @@ def test_dialogs_and_the_notes_beside_a_reply(visit: Callable[..., Page]) -> Non
     fine(page)
     page.locator("#models [type=search]").fill("")
     page.keyboard.press("Escape")
+    page.locator("#menu-button").click()
     page.locator("#instructions").click()
     expect(page.locator("#settings")).to_be_visible()
     page.locator("#system").fill("x" * 50)

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window, open_instructions, question
 from tests.e2e.input_methods import FINGER, MOUSE
 from tests.e2e.seed import numbered, talk
 from tests.e2e.sidebar_page import Shell, conversations, drop
@@ -137,10 +137,9 @@ def test_a_list_in_a_list_stands_close_whatever_comes_before_it(window: Window, 
 def test_the_instructions_box_does_not_touch_its_text(window: Window, server: Server) -> None:
     page = window(server, "alice", width=NARROW, reduced_motion="reduce")
     page.goto("/")
-    page.get_by_role("button", name="Settings for this conversation").click()
-    about = page.locator("#settings-about")
-    expect(about).to_be_visible()
-    assert below(about, page.get_by_role("textbox", name="Instructions")) >= 8
+    dialog = open_instructions(page)
+    box = dialog.get_by_role("textbox")
+    assert below(box, dialog.locator("#settings-count")) >= 4
 
 
 def test_the_administrations_fields_are_not_cut_off(window: Window, server: Server) -> None:

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.chat_page import Window
+from tests.e2e.chat_page import Window, open_instructions
 from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
 
-OPENER = "Settings for this conversation"
 GLM, LLAMA = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 
 IN_VIEW = """(button) => {
@@ -27,13 +26,10 @@ def one(server: Server) -> str:
 
 
 def opened(shell: Shell) -> Locator:
-    shell.press(shell.page.get_by_role("button", name=OPENER))
-    expect(shell.instructions).to_be_visible()
-    return shell.instructions
-
-
-def unfolded(shell: Shell) -> Locator:
-    dialog = opened(shell)
+    """Open the dialog, all unfolded."""
+    shell.open_instructions()
+    dialog = shell.instructions
+    expect(dialog).to_be_visible()
     model = shell.page.locator("#model").input_value()  # whose parameters may be on their way
     expect(dialog.locator("#parameters")).to_have_attribute("data-model", model)
     if not dialog.locator("details").evaluate("details => details.open"):
@@ -85,7 +81,7 @@ def next_request_body(shell: Shell, fake) -> dict[str, Any]:
 @MOUSE_ELSEWHERE
 def test_chosen_values_are_sent_and_shown_again(window: Window, server: Server, one, fake, way: Way) -> None:
     shell = Shell.open(window, server, way, f"/c/{one}/")
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     choose(shell, level(dialog, "Low"))
     number(dialog, "Temperature").fill("0.25")
     saved(shell)
@@ -109,23 +105,23 @@ def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: 
     """Use a finger only, because the dialog is the one of the test above."""
     shell = Shell.open(window, server, FINGER)
     shell.page.locator("#model").select_option(GLM, force=True)
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     choose(shell, level(dialog, "Off"))
-    number(dialog, "Maximum length").fill("500")
-    number(dialog, "Maximum length").press("Enter")
+    number(dialog, "Longest reply (tokens)").fill("500")
+    number(dialog, "Longest reply (tokens)").press("Enter")
     expect(shell.instructions).to_be_hidden()
     shell.page.reload()
     shell.page.locator("#model").select_option(GLM, force=True)
     dialog = opened(shell)
     expect(level(dialog, "Off")).to_be_checked()
-    expect(number(dialog, "Maximum length")).to_have_value("500")
+    expect(number(dialog, "Longest reply (tokens)")).to_have_value("500")
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
     first = next_request_body(shell, fake)
     assert first == {"max_tokens": 500, "chat_template_kwargs": {"enable_thinking": False}}
     assert next_request_body(shell, fake) == first
     dialog = opened(shell)
-    number(dialog, "Maximum length").fill("")
+    number(dialog, "Longest reply (tokens)").fill("")
     saved(shell)
     assert next_request_body(shell, fake) == first | {"max_tokens": 16_384}
     shell.page.goto("/")
@@ -136,7 +132,7 @@ def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: 
 
 def test_another_model_shows_what_it_knows(window: Window, server: Server, one, fake) -> None:
     shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     expect(dialog.get_by_role("group", name="GPT OSS 20B")).to_be_visible()
     expect(number(dialog, "Top K")).to_have_count(0)
     level(dialog, "High").check()
@@ -154,7 +150,7 @@ def test_another_model_shows_what_it_knows(window: Window, server: Server, one, 
     server.person("alice").post(f"/c/{one}/settings/", {"parameters": {"temperature": 4}})
     shell.page.reload()
     shell.page.locator("#model").select_option(LLAMA, force=True)
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     expect(number(dialog, "Temperature")).to_have_value("4")
     number(dialog, "Top K").fill("20")
     saved(shell)
@@ -205,7 +201,7 @@ def test_save_is_in_view_wherever_the_settings_are_scrolled(
     page.set_viewport_size({"width": size[0], "height": size[1]})
     shell = Shell(page, MOUSE)
     page.goto(f"/c/{one}/")
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     save = dialog.get_by_role("button", name="Save")
     for top in (0, 150, 100_000):
         dialog.evaluate("(dialog, top) => { dialog.scrollTop = top; }", top)
@@ -217,7 +213,7 @@ def test_save_is_in_view_wherever_the_settings_are_scrolled(
 
 def test_a_value_beyond_its_range_is_not_saved(window: Window, server: Server, one) -> None:
     shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     number(dialog, "Top P").fill("1.5")
     dialog.locator("summary").click()
     dialog.get_by_role("button", name="Save").click()
@@ -230,7 +226,7 @@ def test_a_value_beyond_its_range_is_not_saved(window: Window, server: Server, o
 @pytest.mark.parametrize("ending", ["Escape", "Cancel"])
 def test_unsaved_changes_are_not_kept(window: Window, server: Server, one, ending: str) -> None:
     shell = Shell.open(window, server, KEYBOARD, f"/c/{one}/")
-    dialog = unfolded(shell)
+    dialog = opened(shell)
     number(dialog, "Seed").fill("7")
     saved(shell)
     dialog = opened(shell)
@@ -250,8 +246,8 @@ def test_the_dialog_reports_that_parameters_did_not_load(window: Window, server:
     shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
     shell.page.route("**/parameters/**", lambda route: route.abort())
     shell.page.locator("#model").select_option(LLAMA, force=True)
-    dialog = opened(shell)
-    expect(dialog.get_by_role("alert")).to_have_text("Couldn’t load. Try again.")
+    shell.open_instructions()
+    expect(shell.instructions.get_by_role("alert")).to_have_text("Couldn’t load. Try again.")
     shell.page.unroute_all()
     shell.page.keyboard.press("Escape")
     expect(opened(shell).get_by_role("group", name="Llama 3.3 70B Fast")).to_be_visible()
@@ -260,9 +256,7 @@ def test_the_dialog_reports_that_parameters_did_not_load(window: Window, server:
 def test_without_javascript_they_are_saved_and_reset(window: Window, server: Server, one, fake) -> None:
     page = window(server, "alice", java_script_enabled=False)
     page.goto(f"/c/{one}/")
-    opener, dialog = page.get_by_role("button", name=OPENER), page.locator("#settings")
-    opener.click()
-    dialog.locator("summary").click()
+    dialog = open_instructions(page)
     dialog.get_by_label("Low", exact=True).check()
     expect(dialog.get_by_role("slider")).to_have_count(0)
     number(dialog, "Temperature").fill("0.25")
@@ -272,10 +266,10 @@ def test_without_javascript_they_are_saved_and_reset(window: Window, server: Ser
     page.get_by_role("button", name="Send").click()
     expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
-    opener.click()
+    open_instructions(page)
     expect(number(dialog, "Temperature")).to_have_value("0.25")
     with page.expect_navigation():
         page.get_by_role("button", name="Reset to defaults").click()
-    opener.click()
+    open_instructions(page)
     expect(dialog.get_by_label("Default (Medium)")).to_be_checked()
     expect(number(dialog, "Temperature")).to_have_value("")

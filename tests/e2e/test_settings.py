@@ -5,18 +5,18 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import ChatPage, Window, menu_item, open_instructions
 from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
 
-DOT = "getComputedStyle(document.getElementById('instructions'), '::after').content !== 'none'"
+DOT = "getComputedStyle(document.getElementById('menu-button'), '::after').content !== 'none'"
 
 pytestmark = pytest.mark.usefixtures("one")
 
 
 def opened(shell: Shell) -> Shell:
-    shell.press(shell.page.get_by_role("button", name="Settings for this conversation"))
+    shell.open_instructions()
     expect(shell.instructions.get_by_role("textbox")).to_be_focused()
     return shell
 
@@ -56,7 +56,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(window: Window, ser
     expect(shell.instructions.get_by_role("textbox")).to_have_value("Be kind.")
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
-    expect(shell.page.get_by_role("button", name="Settings for this conversation")).to_be_focused()
+    expect(shell.page.get_by_role("button", name="More", exact=True)).to_be_focused()
     shell.chat.ask("Hello")
     shell.chat.ended()
     assert told(fake) == ["Be kind."]
@@ -97,7 +97,7 @@ def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, serve
 def test_instructions_and_titles_save_without_javascript(window: Window, server: Server, one, fake) -> None:
     page = window(server, "alice", java_script_enabled=False)
     page.goto(f"/c/{one}/")
-    page.get_by_role("button", name="Settings for this conversation").click()
+    menu_item(page, "Instructions and model settings").click()
     page.locator("#system").fill("Be kind.")
     with page.expect_navigation():
         page.get_by_role("button", name="Save").click()
@@ -105,8 +105,7 @@ def test_instructions_and_titles_save_without_javascript(window: Window, server:
     page.get_by_role("button", name="Send").click()
     expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
     assert told(fake) == ["Be kind."]
-    page.get_by_role("button", name="This conversation", exact=True).click()
-    page.locator("#menu").get_by_text("Rename").click()
+    menu_item(page, "Rename").click()
     page.get_by_role("textbox", name="Title of this conversation").fill("Boats")
     page.locator("#rename").get_by_role("button", name="Save").click()
     expect(page.locator("h1")).to_have_text("Boats")
@@ -116,7 +115,7 @@ def test_the_dialog_shows_how_full_the_context_is(window: Window, server: Server
     chat = ChatPage.open(window, server)
     chat.ask("Hello")
     chat.ended()
-    chat.page.get_by_role("button", name="Settings for this conversation").click()
+    open_instructions(chat.page)
     gauge = chat.page.get_by_role("meter", name="Context window")
     expect(gauge).to_be_visible()
     expect(gauge).to_have_accessible_description(re.compile(r"^About [\d,]+ of [\d,]+ tokens"))

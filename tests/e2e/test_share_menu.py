@@ -15,7 +15,7 @@ def test_a_new_chat_is_shared_once_it_has_an_address(window: Window, server: Ser
     chat.ask("Why do boats float?")
     chat.ended()
     chat.has_address()
-    chat.page.get_by_role("button", name="This conversation", exact=True).click()
+    chat.page.get_by_role("button", name="More", exact=True).click()
     chat.page.get_by_role("button", name="Share", exact=True).click()
     expect(chat.page).to_have_url(SHARING)
     expect(chat.page.get_by_role("heading", name="Share this conversation")).to_be_visible()
@@ -27,7 +27,7 @@ def test_a_finger_shares_a_conversation_that_is_opened(window: Window, server: S
         conversation = stream.to_end().conversation
     page = window(server, "alice", width=390, has_touch=True)
     page.goto(f"{server.url}/c/{conversation}/")
-    page.get_by_role("button", name="This conversation", exact=True).tap()
+    page.get_by_role("button", name="More", exact=True).tap()
     share = page.get_by_role("button", name="Share", exact=True)
     box = share.bounding_box()
     assert box
@@ -41,6 +41,6 @@ def test_a_temporary_chat_offers_none(window: Window, server: Server) -> None:
     chat.page.goto("/?temporary=on")
     chat.ask("Hello")
     chat.ended()
-    chat.page.get_by_role("button", name="This conversation", exact=True).click()
+    chat.page.get_by_role("button", name="More", exact=True).click()
     expect(chat.page.locator("#menu").get_by_text("Rename", exact=True)).to_be_visible()
     expect(chat.page.get_by_role("button", name="Share", exact=True)).to_have_count(0)

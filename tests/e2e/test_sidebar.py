@@ -66,7 +66,7 @@ def test_an_open_menu_keeps_its_buttons_in_place(window: Window, server: Server,
     page, held = window(server, "alice"), list[Route]()
     page.route("**/js/sidebar.*", lambda route: held.append(route))
     page.goto(f"/c/{three[1]}/")
-    menu = page.get_by_role("button", name="This conversation", exact=True)
+    menu = page.get_by_role("button", name="More", exact=True)
     menu.click()
     delete = page.get_by_text("Delete this conversation")
     page.wait_for_function("() => document.querySelector('#menu').matches(':popover-open')")
@@ -141,7 +141,7 @@ def test_deleting_the_open_conversation_can_be_undone(
     window: Window, server: Server, three, way: Way
 ) -> None:
     shell = Shell.open(window, server, way, f"/c/{three[1]}/")
-    shell.press(shell.page.get_by_role("button", name="This conversation", exact=True))
+    shell.press(shell.page.get_by_role("button", name="More", exact=True))
     shell.press(shell.page.get_by_text("Delete this conversation"))
     expect(shell.heading).to_have_text("New chat")
     expect(shell.page).to_have_url(re.compile(r"/$"))

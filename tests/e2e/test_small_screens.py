@@ -43,6 +43,7 @@ def page(window: Window, server: Server) -> Page:
 
 
 def test_save_and_cancel_stand_side_by_side(page: Page) -> None:
+    page.locator("#menu-button").click()
     page.locator("#instructions").click()
     buttons = page.locator("#settings .foot .button")
     expect(buttons).to_have_count(2)
@@ -51,6 +52,7 @@ def test_save_and_cancel_stand_side_by_side(page: Page) -> None:
 
 
 def test_placeholders_are_shown_whole(page: Page) -> None:
+    page.locator("#menu-button").click()
     page.locator("#instructions").click()
     page.locator("#settings summary").click()
     fields = page.locator("#settings input[type=number]")

@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window, open_instructions, question
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way, named, walks
 from tests.support.server import Server
 from tests.support.waiting import until
@@ -39,10 +39,9 @@ def test_one_press_tries_again_with_more_or_less(
     assert (body["max_tokens"], body.get("chat_template_kwargs")) == (
         (32_768, None) if offer == MORE else (16_384, {"enable_thinking": False})
     )
-    chat.page.get_by_role("button", name="Settings for this conversation").click()
-    dialog = chat.page.get_by_role("dialog", name="Settings for this conversation")
+    dialog = open_instructions(chat.page)
     if offer == MORE:
-        expect(dialog.get_by_role("spinbutton", name="Maximum length")).to_have_value("32768")
+        expect(dialog.get_by_role("spinbutton", name="Longest reply (tokens)")).to_have_value("32768")
     else:
         expect(dialog.get_by_role("radio", name="Off")).to_be_checked()
 

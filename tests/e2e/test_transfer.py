@@ -63,7 +63,7 @@ def test_a_conversation_that_just_began_is_exported(window: Window, server: Serv
     chat.page.goto("/")
     chat.ask("fake: words tokens=5")
     expect(chat.reply).to_have_attribute("data-status", "complete")
-    chat.page.get_by_role("button", name="This conversation", exact=True).click()
+    chat.page.get_by_role("button", name="More", exact=True).click()
     chat.page.get_by_text("Export", exact=True).click()
     with chat.page.expect_download() as downloaded:
         chat.page.get_by_role("button", name="Markdown").click()

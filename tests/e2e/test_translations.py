@@ -55,6 +55,7 @@ def test_replies_and_dialogs(reader: Page) -> None:
     expect(reader.locator("#models input").first).to_be_visible()
     fits(reader)
     reader.keyboard.press("Escape")
+    reader.locator("#menu-button").click()
     reader.locator("#instructions").click()
     expect(reader.locator("#settings")).to_be_visible()
     fits(reader)

@@ -44,7 +44,7 @@ def scrolled(page: Page) -> float:
 
 
 def menu(chat: ChatPage, entry: str) -> None:
-    chat.page.get_by_role("button", name="This conversation", exact=True).click()
+    chat.page.get_by_role("button", name="More", exact=True).click()
     chat.page.locator("#menu").get_by_text(entry, exact=True).click()
 
 

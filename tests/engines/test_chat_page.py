@@ -103,12 +103,12 @@ def test_the_picker_shows_a_list_that_escape_closes(chat: ChatPage) -> None:
 def test_instructions_reach_the_model(chat: ChatPage, fake: Fake) -> None:
     chat.ask("Hello")
     chat.ended()
-    chat.browser.sees("button", "This conversation")  # it comes with the address, and moves the next one
-    chat.browser.click("button", "Settings for this conversation")
-    chat.browser.click("textbox", "Instructions")
+    chat.browser.click("button", "More")
+    chat.browser.click("button", "Instructions and model settings")
+    chat.browser.click("textbox", "What should the model know")
     chat.browser.type("Answer in verse.")
     chat.browser.click("button", "Save")
-    chat.browser.misses("textbox", "Instructions")
+    chat.browser.misses("textbox", "What should the model know")
     chat.ask("And now?")
     assert chat.ended() == "You said: And now?"
     assert fake.calls[-1]["body"]["messages"][0] == {"role": "system", "content": "Answer in verse."}

@@ -56,7 +56,7 @@ def test_the_link_opens_the_search_and_escape_closes_it(chat: ChatPage) -> None:
 def test_the_menu_leads_to_a_new_link(chat: ChatPage) -> None:
     chat.ask("Why do boats float?")
     chat.ended()
-    chat.browser.click("button", "This conversation")
+    chat.browser.click("button", "More")
     chat.browser.click("button", "Share")
     chat.browser.sees("heading", "Share this conversation")
     chat.browser.click("button", "Create link")

@@ -16,9 +16,9 @@ from . import access
 
 # Label and one-line description of each parameter.
 PARAMETER_LABELS = {
-    "thinking": (_("Thinking"), _("The model thinks before it answers. Replies are faster without it.")),
+    "thinking": (_("Thinking"), _("Off is faster.")),
     "effort": (_("Thinking effort"), _("More effort takes longer and uses more tokens.")),
-    "max_tokens": (_("Maximum length"), _("In tokens, including thinking.")),
+    "max_tokens": (_("Longest reply (tokens)"), _("Thinking included.")),
     "temperature": (_("Temperature"), _("Lower is more focused, higher is more creative.")),
     "top_p": (_("Top P"), _("Considers only the most likely words, up to this share.")),
     "top_k": (_("Top K"), _("Considers only this many of the most likely words.")),
@@ -37,7 +37,6 @@ PARAMETER_LABELS = {
 # may have any value that the model accepts.
 FORM_RANGES = {"temperature": (0, 2), "top_p": (0.01, 1), "repetition_penalty": (0.5, 2)}
 FORM_IDS = {"new": "composer", "assistant": "assistant-form"}  # the form of the controls, by a query's name
-FOLDED_PARAMETERS = ("top_p", "top_k", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed")
 TEMPERATURE_MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
 VALUE_NAMES = {
     True: _("On"),
@@ -72,11 +71,7 @@ def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
         "name": model.name,
         "chosen": json.dumps(dict(chosen)),
         "thinking": [_row(each, chosen.get(each.name)) for each in supported if each.kind in (SWITCH, LEVEL)],
-        "numbers": [
-            _row(each, chosen.get(each.name)) for each in numbers if each.name not in FOLDED_PARAMETERS
-        ],
-        "folded": [_row(each, chosen.get(each.name)) for each in numbers if each.name in FOLDED_PARAMETERS],
-        "open": any(each.name in chosen for each in numbers if each.name in FOLDED_PARAMETERS),
+        "numbers": [_row(each, chosen.get(each.name)) for each in numbers],
     }
 
 

@@ -94,14 +94,14 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses among them
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         used = set(getattr(item, "fixturenames", ()))
         if "chromium" in used:
             item.add_marker(pytest.mark.browser)
         if used & SERVED or starts_process(item) or item.get_closest_marker("local"):
             item.add_marker(pytest.mark.process)
-    mark_slow(items)
+    mark_slow(items, config.getoption("--database"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -110,7 +110,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     wanted = config.getoption("-m")
     needless = "not slow" in wanted and has_only_slow_tests(
-        collection_path.relative_to(config.rootpath).as_posix()
+        collection_path.relative_to(config.rootpath).as_posix(), config.getoption("--database")
     )
     if wanted.startswith("database"):
         needless |= "pytest.mark.database" not in collection_path.read_text("utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import JOURNEYS, SLOW, has_only_slow_tests, is_slow
+from tests.tiers import JOURNEYS, SLOW, SLOW_ON_POSTGRES, has_only_slow_tests, is_slow
 
 FOLDER = Path(__file__).parent
 MAX_NAME_CHARS = 60
@@ -61,7 +61,7 @@ def test_the_name_of_a_test_states_its_rule_in_60_characters() -> None:
     assert long == set()
 
 
-@pytest.mark.parametrize("path", SLOW)
+@pytest.mark.parametrize("path", SLOW + SLOW_ON_POSTGRES)
 def test_what_is_slow_is_there(path: str) -> None:
     file, _, name = path.partition("::")
     assert (FOLDER.parent / file).exists()
@@ -80,3 +80,8 @@ def test_a_file_beside_a_slow_one_is_not_slow() -> None:
     assert is_slow("tests/test_memory.py")
     assert not is_slow("tests/test_memory_of_something.py")
     assert has_only_slow_tests("tests/chaos/test_chaos.py")
+
+
+def test_with_postgresql_more_is_slow() -> None:
+    assert has_only_slow_tests("tests/views/test_keys.py", "postgres")
+    assert not is_slow("tests/views/test_keys.py")

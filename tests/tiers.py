@@ -4,7 +4,8 @@
 - `make test`: what is not `slow`, and with PostgreSQL what is marked `database`
 - `make test-all`: everything
 
-The marker `slow` is set from this file alone. A new file is not slow; a new test in `tests/e2e` is.
+The marker `slow` is set from this file alone. A new file is not slow; a new test in `tests/e2e` is. With
+PostgreSQL, what uses rows by the ORM alone is slow too: rights, forms and texts, the same on either database.
 """
 
 from collections.abc import Iterable
@@ -131,18 +132,48 @@ JOURNEYS = (
     "tests/e2e/test_without_javascript.py::test_signing_in_asking_and_signing_out_need_no_script",
 )
 
+# Marked `database`, and with PostgreSQL run by `make test-all` alone.
+SLOW_ON_POSTGRES = (
+    "tests/admin/test_confirmation.py",
+    "tests/admin/test_invites_admin.py",
+    "tests/admin/test_password_links.py",
+    "tests/admin/test_roles.py",
+    "tests/admin/test_site_models_admin.py",
+    "tests/admin/test_users_admin.py",
+    "tests/catalog/test_catalog.py",
+    "tests/catalog/test_sync.py",
+    "tests/passages/test_prompts.py",
+    "tests/titles/test_titles.py",
+    "tests/transfer/test_assistants.py",
+    "tests/transfer/test_citations.py",
+    "tests/transfer/test_documents.py",
+    "tests/transfer/test_pictures.py",
+    "tests/transfer/test_prompts.py",
+    "tests/views/in_process",
+    "tests/views/test_access.py",
+    "tests/views/test_identifiers.py",
+    "tests/views/test_invites.py",
+    "tests/views/test_keys.py",
+    "tests/views/test_password_ends_keys.py",
+    "tests/views/test_passwords.py",
+    "tests/views/test_pictures.py",
+    "tests/views/test_preferences.py",
+    "tests/views/test_setup_link.py",
+)
 
-def mark_slow(items: Iterable[pytest.Item]) -> None:
+
+def mark_slow(items: Iterable[pytest.Item], database: str) -> None:
     for item in items:
         test = item.nodeid.split("[")[0]
-        if is_slow(test) and test not in JOURNEYS:
+        if is_slow(test, database) and test not in JOURNEYS:
             item.add_marker(pytest.mark.slow)
 
 
-def is_slow(path: str) -> bool:
-    """Return True if a file, or the test of a node id, lies in one of `SLOW`."""
-    return any(path == slow or path.startswith((f"{slow}/", f"{slow}::")) for slow in SLOW)
+def is_slow(path: str, database: str = "sqlite") -> bool:
+    """Return True if a file, or the test of a node id, is slow with this database."""
+    slow_ones = SLOW + SLOW_ON_POSTGRES if database == "postgres" else SLOW
+    return any(path == slow or path.startswith((f"{slow}/", f"{slow}::")) for slow in slow_ones)
 
 
-def has_only_slow_tests(file: str) -> bool:
-    return is_slow(file) and not any(journey.startswith(f"{file}::") for journey in JOURNEYS)
+def has_only_slow_tests(file: str, database: str = "sqlite") -> bool:
+    return is_slow(file, database) and not any(journey.startswith(f"{file}::") for journey in JOURNEYS)

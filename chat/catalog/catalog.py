@@ -1,6 +1,6 @@
 """Building the catalog from the database, what failed requests reveal about models, and their costs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -10,11 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.db.executor import write_lock
-from chat.models import CatalogState, SiteModel, User
+from chat.models import CatalogState, SiteDoor, SiteModel, User
 from chat.models.site_model import DEFAULT_POSITION
+from chat.upstream import doors
 from chat.upstream.catalog import (
     DEFAULT_MODEL,
     Catalog,
+    Door,
     LlmModel,
     RetiredModel,
     UnknownModel,
@@ -80,7 +82,7 @@ def default_positions() -> dict[str, int]:
 
 
 def load_catalog(given: Sequence[LlmModel]) -> Catalog:
-    """Load the current catalog from the database, in two queries.
+    """Load the current catalog from the database, in three queries.
 
     `given`: the models of the site's settings. Cloudflare's are included if the site has an account.
     """
@@ -88,7 +90,8 @@ def load_catalog(given: Sequence[LlmModel]) -> Catalog:
     groups: dict[str, frozenset[int]] = {}
     for key, group in SiteModel.groups.through.objects.values_list("sitemodel_id", "group_id"):
         groups[key] = groups.get(key, frozenset()) | {group}
-    return _catalog(rows, groups, given)
+    chosen = list(SiteDoor.objects.all())
+    return _catalog(rows, groups, given, chosen)
 
 
 def site_models() -> list[LlmModel]:
@@ -98,7 +101,10 @@ def site_models() -> list[LlmModel]:
 
 
 def _catalog(
-    rows: Sequence[SiteModel], groups: dict[str, frozenset[int]], given: Sequence[LlmModel]
+    rows: Sequence[SiteModel],
+    groups: dict[str, frozenset[int]],
+    given: Sequence[LlmModel],
+    chosen_doors: Sequence[SiteDoor] = (),
 ) -> Catalog:
     site = {model.id: model for model in given}
     models = {row.pk: model for row in rows if (model := model_of(row, site))}
@@ -115,14 +121,32 @@ def _catalog(
     ]
     chosen = [row.pk for row in rows if row.is_default]
     default = _default(chosen, offered, alive, groups)
+    offered |= {default.id: default}
     return Catalog(
-        (offered | {default.id: default}).values(),
+        offered.values(),
         default.id,
         groups={key: those for key, those in groups.items() if key in offered and key != default.id},
         # Even without an account: old conversations and API clients name these models, and get the default.
         retired=[*retired(), *ended],
         known=models.values(),
+        doors=_doors(chosen_doors, offered, suited_models(offered, groups, default)),
     )
+
+
+def suited_models(
+    offered: Mapping[str, LlmModel], restricted: Collection[str], default: LlmModel
+) -> Mapping[str, str]:
+    """Return the id of the model for each kind of door, of those that are for everybody."""
+    return doors.choose([model for key, model in offered.items() if key not in restricted], default)
+
+
+def _doors(chosen: Sequence[SiteDoor], offered: Collection[str], suited: Mapping[str, str]) -> list[Door]:
+    """Return the doors, each with its model: the chosen one if it is offered, else what suits its kind."""
+    rows = chosen or [SiteDoor(kind=kind) for kind in doors.KINDS]
+    models = [row.model if row.model in offered else suited.get(row.kind, "") for row in rows]
+    return [
+        Door(row.kind, model, row.name, row.about) for row, model in zip(rows, models, strict=True) if model
+    ]
 
 
 def model_of(row: SiteModel, site: dict[str, LlmModel]) -> LlmModel | None:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.db.executor import write_lock
 
 MAX_GENERAL_INSTRUCTIONS_CHARS = 10_000  # code points
-SITE_DEFAULT = "default"  # in place of a model's id; "" is the model of the latest conversation
+SITE_DEFAULT = "default"  # in place of a model's id; "" means the same
 # Allowed values of the preferences with a fixed choice, the default first.
 PREFERENCE_CHOICES = {
     "theme": ("system", "light", "dark"),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from enum import StrEnum
@@ -120,6 +120,19 @@ class RetiredModel:
     replacement: str
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A name for a model: see `doors`. `kind` is "" for one of the site's own, which has a name.
+
+    A `name` or an `about`, the sentence below it, of "" is that of its kind.
+    """
+
+    kind: str
+    model: str
+    name: str = ""
+    about: str = ""
+
+
 class Catalog:
     """The models of this site, in the order in which they are offered. Immutable: a change makes a new one.
 
@@ -141,12 +154,14 @@ class Catalog:
         groups: Mapping[str, frozenset[int]] | None = None,
         retired: Iterable[RetiredModel] = (),
         known: Iterable[LlmModel] = (),
+        doors: Sequence[Door] = (),
     ) -> None:
         self._models = {model.id: model for model in models}
         self._groups = groups or {}
         self._retired = {each.id: each for each in retired}
         self._known = {model.id: model for model in known} | self._models
         self.default = self.get(default)
+        self.doors = tuple(doors)
 
     def get(self, name: str) -> LlmModel:
         """Return the offered model of this id. Raises UnknownModel."""
@@ -208,6 +223,7 @@ class Catalog:
             self.default.id,
             retired=self._retired.values(),
             known=self._known.values(),
+            doors=self.doors,
         )
 
     def is_restricted(self, model: LlmModel) -> bool:

@@ -106,12 +106,10 @@ def _accepted_files(catalog: Catalog) -> str:
     return attachment_parts.accepted(pictures=any(model.vision for model in catalog))
 
 
-def first_model(user: User, listing: Listing | None) -> str:
-    """Return the model that a new conversation begins with: the person's choice, else the latest one's."""
+def first_model(user: User) -> str:
+    """Return the person's choice for new conversations; "", or a name of no model, is the site's default."""
     preferences = Preferences.of(user)
-    return (preferences.model if preferences else "") or (
-        listing.models[0] if listing and listing.models else ""
-    )
+    return preferences.model if preferences else ""
 
 
 def _complete_items(

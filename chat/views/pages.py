@@ -172,7 +172,7 @@ def _page(
     user = access.get_user(request)
     listing = None if alone else conversation_pages.sidebar(user, timezone_of(request), current=current)
     catalog = access.get_models(request)
-    first = start_page.model_of_assistant(assistant, catalog) or first_model(user, listing)
+    first = start_page.model_of_assistant(assistant, catalog) or first_model(user)
     model = current.model if current else first
     context = thread_context(request, catalog, messages, current, state, model)
     if listing is None:

@@ -246,4 +246,4 @@ def _model(request: HttpRequest, user: User, link: SharedLink) -> str:
     try:
         return models.resolve(link.leaf.conversation.model).id
     except UnknownModel:
-        return models.resolve_or_default(first_model(user, None)).id
+        return models.resolve_or_default(first_model(user)).id

@@ -9,8 +9,16 @@ from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 
 from chat.catalog import catalog, watcher
-from chat.models import CatalogState, SiteModel, User
-from chat.upstream.catalog import DEFAULT_MODEL, Catalog, LlmModel, UnknownModel, bundled, to_record
+from chat.models import CatalogState, SiteDoor, SiteModel, User
+from chat.upstream.catalog import (
+    DEFAULT_MODEL,
+    Catalog,
+    Door,
+    LlmModel,
+    UnknownModel,
+    bundled,
+    to_record,
+)
 from chat.upstream.errors import from_payload
 from tests.fake_cloudflare.errors import error
 
@@ -54,10 +62,10 @@ def test_they_are_entered_once(django_assert_num_queries: Any) -> None:
     assert rows.count() == before == len(bundled()) + 1
 
 
-def test_reading_them_takes_two_queries(django_assert_num_queries: Any) -> None:
+def test_reading_them_takes_three_queries(django_assert_num_queries: Any) -> None:
     for row in rows.all()[:5]:
         row.groups.add(Group.objects.create(name=row.pk))
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         now()
 
 
@@ -252,3 +260,23 @@ def test_a_second_person_or_the_site_confirms_a_refusal() -> None:
         refusal.person = person
         confirmed.append(made._is_confirmed(bundled()[0], refusal))
     assert confirmed == [False, False, False, True, False, True]
+
+
+def test_the_administration_chooses_the_doors() -> None:
+    catalog.register_models([LOCAL])
+    kinds = [door.kind for door in now().doors]
+    assert kinds == ["everyday", "careful", "pictures", "code"]
+    gone = SiteDoor(kind="code", model="@cf/gone/model")
+    own = SiteDoor(name="Letters", about="For letters.", model=GEMMA)
+    SiteDoor.objects.replace_all([own, SiteDoor(kind="pictures", name="Photos"), gone])
+    found = now().doors
+    assert [(door.kind, door.name) for door in found] == [
+        ("", "Letters"),
+        ("pictures", "Photos"),
+        ("code", ""),
+    ]
+    assert found[0] == Door("", GEMMA, "Letters", "For letters.")
+    assert found[2].model == "@cf/qwen/qwen2.5-coder-32b-instruct"  # in place of the one that is gone
+    few = Group.objects.create(name="few")
+    rows.get(pk=found[2].model).groups.add(few)
+    assert found[2].model not in [door.model for door in now().doors]  # none is suited that is for a group

@@ -137,19 +137,36 @@ def test_another_persons_picture_cannot_enter_a_question(server: Server, alice: 
     assert response.json()["error"]["attachments"] == [theirs]
 
 
-@pytest.mark.parametrize("edits", [False, True], ids=["send", "edit"])
-def test_model_that_cannot_see_is_refused_by_name(
-    server: Server, alice: Person, fake: Fake, *, edits: bool
-) -> None:
-    path = "/c/"
-    if edits:
-        path = f"/messages/{ask_to_end(alice, 'One', model=SEEING).meta['user_message']}/edit/"
-    cat, before, calls = uploaded(alice), counts(server), len(fake.calls)
-    response = alice.post(path, {"content": "Well?", "model": BLIND, "attachments": [cat["id"]]})
-    assert refused(response) == (400, "model_cannot_see")
-    assert "GLM 4.7 Flash" in response.json()["error"]["message"]
-    assert (counts(server), len(fake.calls)) == (before, calls)
-    assert alice.get(cat["url"]).status_code == 200
+@pytest.mark.parametrize("way", ["send", "edit", "regenerate"])
+def test_a_model_that_sees_answers_in_place_of_one_that_cannot(alice: Person, fake: Fake, way: str) -> None:
+    cat = uploaded(alice)["id"]
+    if way == "send":
+        reply = ask_to_end(alice, "Well?", model=BLIND, attachments=[cat])
+    else:
+        first = ask_to_end(alice, "One", model=SEEING, attachments=[cat])
+        name = {"edit": "user_message", "regenerate": "message"}[way]
+        more = {"edit": {"content": "Well?"}, "regenerate": {}}[way]
+        reply = started(alice, f"/messages/{first.meta[name]}/{way}/", model=BLIND, **more)
+    assert reply.meta["model"] == SEEING  # the cheapest one
+    assert len(urls(parts(fake))) == 1
+    # The chat stays with it; the next one begins with the site's model.
+    follow = ask_to_end(alice, "And?", f"/c/{reply.meta['conversation']}/messages/")
+    assert follow.meta["model"] == SEEING
+    assert ask_to_end(alice, "Another chat").meta["model"] == BLIND
+
+
+def test_a_form_without_scripts_switches_too(alice: Person, fake: Fake) -> None:
+    fields = {
+        "content": "Well?",
+        "model": BLIND,
+        "client_key": str(uuid.uuid4()),
+        "csrfmiddlewaretoken": alice.client.cookies["csrftoken"],
+    }
+    files = {"file": ("cat.jpg", pictures.jpeg(64))}
+    response = alice.client.post("/c/", data=fields, files=files, headers={"Accept": "text/html"})
+    assert response.status_code == 303, response.text
+    fake.wait_for(lambda calls: calls and calls[-1]["method"] == "POST")
+    assert f'value="{SEEING}" selected' in alice.get(response.headers["Location"]).text
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,13 @@ from chat.files.problems import gone
 from chat.formats import grouped_number
 from chat.limits import MEGABYTE
 from chat.models import Attachment, Message, User
-from chat.models.attachment import AttachmentQuerySet
+from chat.models.attachment import EXTENSIONS, AttachmentQuerySet
 from chat.models.fast_sql import insert, update
 from chat.upstream.catalog import LlmModel
 from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
 from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture
 
+NO_MODEL_SEES = gettext_noop("No model here can see pictures. Ask your administrator.")
 PICTURES_UNREADABLE = gettext_noop("The pictures couldn’t be read. Try again.")
 
 logger = logging.getLogger(__name__)
@@ -64,15 +65,18 @@ def check(attachments: Collection[Attachment], model: LlmModel) -> None:
     pictures = [each for each in attachments if each.is_picture]
     if not pictures:
         return
-    if not model.vision:
-        words = _("%(model)s can’t see pictures. Choose another model or remove the pictures.")
-        raise ModelCannotSee(words % {"model": model.name})
+    if not model.vision:  # else the planner would have taken one that sees
+        raise ModelCannotSee(_(NO_MODEL_SEES))
     total = sum(each.size for each in pictures)
     if total > MAX_PICTURE_BYTES:
         sizes = {"size": grouped_number(-(-total // MEGABYTE)), "most": MAX_PICTURE_BYTES // MEGABYTE}
         raise PayloadTooLarge(
             _("The pictures have %(size)s MB together; the limit is %(most)s MB. Remove one.") % sizes
         )
+
+
+def has_pictures(question: uuid.UUID) -> bool:
+    return Attachment.objects.filter(message=question, media_type__in=EXTENSIONS).exists()
 
 
 def save(attachments: Sequence[Attachment], question: Message) -> None:

@@ -17,6 +17,7 @@ from chat.models.conversation import ConversationQuerySet, title_from
 from chat.upstream import parameters
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
+from chat.upstream.doors import for_pictures
 
 from . import attached, prompt
 from .commands import LEAF, Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
@@ -105,7 +106,7 @@ class Planner:
         attachments: Sequence[Attachment],
     ) -> Plan:
         """Plan a new question after `parent`, and an empty reply to it."""
-        model = self._model(conversation)
+        model = self._model(conversation, pictures=any(each.is_picture for each in attachments))
         attached.check(attachments, model)
         question = Message(conversation=conversation, parent_id=parent, role=Message.Role.USER, text=content)
         reply = Message(
@@ -123,6 +124,8 @@ class Planner:
             raise Conflict(_("Only replies can be regenerated."))
         _apply_settings(conversation, command)
         model = self._model(conversation)
+        if not model.vision and attached.has_pictures(message.parent_id):
+            model = self._model(conversation, pictures=True)
         reply = Message(
             conversation=conversation,
             parent_id=message.parent_id,
@@ -189,14 +192,19 @@ class Planner:
         preferences = Preferences.of(user)
         return self.catalog.resolve_or_default(preferences.model if preferences else "")
 
-    def _model(self, conversation: Conversation) -> LlmModel:
-        """Return the conversation's model; if it was retired, set the conversation to its successor."""
+    def _model(self, conversation: Conversation, *, pictures: bool = False) -> LlmModel:
+        """Return the conversation's model; if it was retired, set the conversation to its successor.
+
+        With `pictures` in the question, set it to the model for pictures if it cannot see.
+        """
         try:
             model = self.catalog.resolve(conversation.model)
         except UnknownModel as error:
             # Show the id as it was sent: the display name would reveal that a hidden model exists.
             words = _("The model “%(name)s” isn’t available here. Choose another one.")
             raise BadRequest(words % {"name": conversation.model[:100]}) from error
+        if pictures and not model.vision:
+            model = for_pictures(self.catalog) or model
         conversation.model = model.id
         return model
 

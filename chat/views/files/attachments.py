@@ -23,10 +23,12 @@ from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
 
 from chat.accounts.access_log import record_once
+from chat.catalog import catalog
+from chat.conversations.turns.attached import NO_MODEL_SEES
 from chat.db.executor import run_in_db, write_lock
 from chat.db.fair_executor import RENDER_POOL
 from chat.engine.engine import get_engine
-from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
+from chat.exceptions import BadRequest, Forbidden, ModelCannotSee, NotFound, UnsupportedMediaType
 from chat.files import files, reading, uploads
 from chat.files.decoding import EncodedPicture
 from chat.files.deletion import discard
@@ -38,6 +40,7 @@ from chat.library import assistant_documents
 from chat.limits import MAX_ALT_CHARS
 from chat.models import Attachment, User
 from chat.models.attachment import EXTENSIONS
+from chat.upstream.doors import for_pictures
 
 from ..requests import access, request_fields
 from ..requests.errors import NO_CSRF
@@ -136,6 +139,8 @@ async def store(
     found = await _read(user, received)
     if documents_only and isinstance(found, EncodedPicture):
         raise assistant_documents.picture_refused(name)
+    if isinstance(found, EncodedPicture):
+        await run_in_db(_check_sight, user)
     # Shielded: what is stored gets its row.
     if isinstance(found, EncodedPicture):
         storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found, key)
@@ -147,6 +152,12 @@ async def store(
     if not stored.is_picture:
         (await get_engine()).document_ranking.embed_soon(stored)
     return stored
+
+
+def _check_sight(user: User) -> None:
+    """Raise ModelCannotSee if no model that this person may use sees."""
+    if for_pictures(catalog.catalog_for_user(catalog.current.get(), user)) is None:
+        raise ModelCannotSee(_(NO_MODEL_SEES))
 
 
 async def _read(user: User, received: ReceivedFile) -> EncodedPicture | Extracted:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
+Stop = Callable[[], bool]
+"""Asked between two batches: True to end there."""
 
 
 def batches_by_size(

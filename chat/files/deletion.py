@@ -1,12 +1,13 @@
 """Deletion of stored files that no attachment needs any more."""
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from chat.db.batches import Stop
 from chat.db.executor import short_transaction, write_lock
 from chat.models import Attachment, AttachmentFile, FileDeletion
 
@@ -20,7 +21,6 @@ STRAY_FOR = timedelta(days=1)
 CUT_OFF_AFTER = timedelta(minutes=5)
 BATCH_FILES = 50
 DIGEST_FOLDERS = [f"{number:02x}" for number in range(256)]
-Stop = Callable[[], bool]
 
 
 def unsent() -> QuerySet[Attachment]:

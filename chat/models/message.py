@@ -274,4 +274,8 @@ class Feedback(models.Model):
         ]
 
     def __str__(self) -> str:
+        return self.thumb
+
+    @property
+    def thumb(self) -> str:
         return "up" if self.up else "down"

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from chat.db.background import repeat
+from chat.db.batches import Stop
 from chat.db.executor import DatabaseExecutor
 from chat.models import MaintenanceTask
 
-from .deletion import Stop
 from .kinds import prune, sweep
 
 PRUNING_POLL_SECONDS = 900.0  # mean time between two attempts to claim the pruning

@@ -5,17 +5,16 @@ root, so that no deletion cascades and each transaction is short.
 """
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import QuerySet
 
+from chat.db.batches import Stop
 from chat.db.executor import short_transaction
 from chat.models import Message, PurgedUsage
 
 DELETE_BATCH_ROWS = 200
-
-Stop = Callable[[], bool]
 
 
 def never() -> bool:

@@ -12,6 +12,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from chat.db.batches import Stop
 from chat.db.executor import short_transaction
 from chat.files import deletion as attachments
 from chat.models import (
@@ -32,7 +33,7 @@ from chat.models import (
 from chat.models.links import VALID_FOR
 from chat.ownership.journal import DAMAGED_SUFFIX
 
-from .deletion import Stop, batches_of, delete_all, delete_conversations, delete_messages, never
+from .deletion import batches_of, delete_all, delete_conversations, delete_messages, never
 
 JOURNALS = "damaged journals"
 STRAY = "uploaded files without a row"

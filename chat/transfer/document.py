@@ -139,7 +139,7 @@ def _message(
         "model": message.model,
         "created": written(message.created),
         "selected_at": written(message.selected_at),
-        "feedback": feedback and {"thumb": "up" if feedback.up else "down", "reason": feedback.reason},
+        "feedback": feedback and {"thumb": feedback.thumb, "reason": feedback.reason},
         "runs": [*(imported.runs if imported else []), *map(_run, runs)],
     }
     if attachments:

@@ -4,7 +4,6 @@ import contextlib
 import math
 import time
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from chat.db.batches import Stop
 from chat.db.executor import write_lock
 from chat.models import ImportJob
 from chat.models.import_job import ABANDONED_AFTER
@@ -22,7 +22,6 @@ BEAT_SECONDS = 1.0  # between two heartbeats, which also store the progress and 
 MAX_ATTEMPTS = 2
 TURN_SECONDS = 10.0  # for one import while others wait
 UNSTARTED_LIFETIME = timedelta(days=1)  # lifetime of a file whose import is not started
-Stop = Callable[[], bool]
 
 
 class Ended(Exception):

@@ -18,6 +18,7 @@ from django.db import Error
 
 from chat.catalog import catalog
 from chat.db.background import FailureLog
+from chat.db.batches import Stop
 from chat.db.executor import DatabaseExecutor
 from chat.files.confinement import Crashed, Expired, TooMuchOutput
 from chat.files.extraction import Extracted, NeedsConversion
@@ -26,7 +27,7 @@ from chat.models import ImportJob
 
 from . import library, uploads
 from .attachments import Attachments, ConvertDocument, OutOfTime
-from .jobs import Ended, Hold, Stop, TurnOver, claim, finish, tidy
+from .jobs import Ended, Hold, TurnOver, claim, finish, tidy
 from .merging import merge, new_messages
 from .preview import Preview, add_left_out, attachments_of
 from .problems import FileProblem, PromptProblem

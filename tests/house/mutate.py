@@ -1,4 +1,4 @@
-"""Break the fifty most important lines one by one: `make mutate` fails if their tests do not notice it.
+"""Break the most important lines one by one: `make mutate` fails if their tests do not notice it.
 
 Each is found by its text, which stands exactly once in `chat/`; tests/house/test_mutate.py holds that.
 """

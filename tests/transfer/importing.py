@@ -6,11 +6,11 @@ import zipfile
 from collections.abc import Callable
 from typing import IO, Any, NoReturn
 
+from chat.db.batches import Stop
 from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
 from chat.transfer import jobs, uploads, worker
 from chat.transfer.attachments import ConvertDocument
-from chat.transfer.jobs import Stop
 
 
 def zipped(files: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -147,7 +147,7 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
         "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
         "run": _run(run, Position(len(text), len(reasoning))) if run else None,
         "versions": _versions(place),
-        "feedback": None if feedback is None else "up" if feedback.up else "down",
+        "feedback": feedback and feedback.thumb,
         "reason": feedback.reason if feedback else "",
         "can": {
             "edit": message.role == Message.Role.USER,

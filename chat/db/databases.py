@@ -20,8 +20,8 @@ def from_url(url: str) -> dict[str, Any]:
     database |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True}
     if database["ENGINE"] == SQLITE_BACKEND:
         # IMMEDIATE: of 1,000 transactions in 20 threads that read, then write, 358 failed with WAL alone, and
-        # none with both. Each thread has a cache of pages, for what it writes; what it reads is mapped. With the
-        # default of 2 MB each, 10,000 replies left 9.1 MB, with 500 KiB 4.6 MB, and writes cost the same.
+        # none with both. Each thread has a cache of pages, for what it writes; what it reads is mapped. With
+        # the default of 2 MB each, 10,000 replies left 9.1 MB, with 500 KiB 4.6 MB; writes cost the same.
         database["OPTIONS"] = {
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",

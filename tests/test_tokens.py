@@ -134,3 +134,63 @@ def test_any_colour_of_a_site_becomes_an_accent_that_can_be_read(scheme: int) ->
 def test_the_colours_to_choose_from_are_told_apart() -> None:
     assert len(BRANDS) == len(set(BRANDS)) == 7
     assert min(contrast(oklab(digits), oklab("fff")) for digits in BRANDS) >= 4.5
+
+
+# What may differ, and why.
+EXCEPTIONS = {
+    "code_preview.css: background: #fff": "a document that names no colours is made for a white sheet",
+    "chat.css: mask: linear-gradient(#000 80%, #0004)": "a mask has opacity, not colour",
+}
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+DECLARATION = re.compile(r"(?<![\w-])(-?-?[a-z][a-z-]*)\s*:\s*([^;{}]+)(?=[;}])")
+COLOUR = re.compile(
+    r"#[0-9a-fA-F]{3,8}\b|\b(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\(|\b(?:white|black|gr[ae]y)\b"
+)
+OWN_SIZE = re.compile(r"var\(--size-[a-z]+\)|[\d.]+(?:em|%)|inherit|0")
+FONT = re.compile(rf"(?:inherit|(?:[1-9]00 )?(?:{OWN_SIZE.pattern})(?:/[\d.]+)? [^\d].*)", re.DOTALL)
+RADIUS = re.compile(r"(?:var\(--(?:round[a-z-]*|pill)\)|calc\([^\d]*\)|inherit|0|\s|/)+")
+
+
+def literals(sheet: str) -> list[str]:
+    """Return the declarations of a colour, font size or radius that is no token."""
+    found = []
+    for name, value in DECLARATION.findall(COMMENT.sub("", sheet)):
+        text = " ".join(value.split())
+        wrong = (
+            bool(COLOUR.search(re.sub(r'"[^"]*"|color-mix\(in \w+', "", text)))
+            or (name == "font-size" and not OWN_SIZE.fullmatch(text))
+            or (name == "font" and not FONT.fullmatch(text))
+            or (name.startswith("border") and name.endswith("radius") and not RADIUS.fullmatch(text))
+        )
+        if wrong:
+            found.append(f"{name}: {text}")
+    return found
+
+
+def test_every_sheet_speaks_the_one_language() -> None:
+    found = [
+        f"{path.name}: {each}"
+        for path in sorted(CSS.glob("*.css"))
+        if path.name != "tokens.css"
+        for each in literals(path.read_text("utf-8"))
+    ]
+    assert sorted(found) == sorted(EXCEPTIONS)
+    assert len(EXCEPTIONS) <= 10
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["color: #123", "background: white", "fill: rgb(0 0 0)", "font-size: 1.1rem", "font: 500 14px/1.5 serif",
+     "border-radius: 7px", "border-end-end-radius: .5rem", "--own: #fff"],
+)  # fmt: skip
+def test_a_word_of_another_language_would_be_noticed(wrong: str) -> None:
+    assert literals(f"p {{ margin: 0; {wrong}; }}") == [wrong]
+
+
+def test_every_property_that_a_sheet_uses_is_there() -> None:
+    known = set(re.findall(r"(--[\w-]+):", TOKENS))
+    for path in CSS.glob("*.css"):
+        text = COMMENT.sub("", path.read_text("utf-8"))
+        own = set(re.findall(r"(--[\w-]+):", text))
+        for used in set(re.findall(r"var\((--[\w-]+)\)", text)):
+            assert used in known | own | {"--topbar", "--above", "--word"}, f"{path.name} has {used}"

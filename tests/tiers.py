@@ -111,7 +111,7 @@ JOURNEYS = (
     "tests/e2e/test_parameters.py::test_chosen_values_are_sent_and_shown_again",
     "tests/e2e/test_people.py::test_an_invitation_becomes_an_account_that_chats",
     "tests/e2e/test_pictures.py::test_pictures_are_added_described_sent_and_opened",
-    "tests/e2e/test_preferences.py::test_a_choice_is_made_from_the_sidebar_and_shown_at_once",
+    "tests/e2e/test_preferences.py::test_a_choice_over_the_chat_is_seen_and_stored_at_once",
     "tests/e2e/test_prompts.py::test_the_menu_of_prompts",
     "tests/e2e/test_queue.py::test_messages_wait_and_go_out_in_order",
     "tests/e2e/test_regenerate.py::test_a_new_version_grows_in_the_place_of_the_old_one",

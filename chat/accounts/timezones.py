@@ -14,12 +14,12 @@ UTC = ZoneInfo("UTC")
 
 def timezone_of(request: HttpRequest) -> tzinfo:
     """Return the zone that the person chose, otherwise the browser's; UTC if neither is known."""
-    return _zone(chosen_zone(request)) or browser_zone(request)
+    return _zone(chosen_zone(request)) or browser_zone(request) or UTC
 
 
-def browser_zone(request: HttpRequest) -> tzinfo:
-    """Return the zone named in the cookie that the page's script sets; UTC otherwise."""
-    return _zone(request.COOKIES.get(BROWSER_COOKIE, "")) or UTC
+def browser_zone(request: HttpRequest) -> tzinfo | None:
+    """Return the zone named in the cookie that the page's script sets; None if it is not known."""
+    return _zone(request.COOKIES.get(BROWSER_COOKIE, ""))
 
 
 def chosen_zone(request: HttpRequest) -> str:

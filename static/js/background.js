@@ -22,6 +22,8 @@ export function startBackground(chat) {
   document.addEventListener('keydown', ({ key }) => key === 'Tab' && updateScrollableTabStops());
   if (isTouch() && visualViewport) liftAboveKeyboard(() => chat.followEnd());
   document.querySelector('.account-button').ariaHasPopup = 'menu'; // without scripts, and in the settings, it shows links
+  // The page was reloaded with them over it.
+  if (history.state?.settings) import('./settings_dialog.js').then(({ openSettings }) => openSettings()).catch(() => {});
   const sync = new Sync(chat);
   chat.queue = new MessageQueue(chat, sync);
   return sync;

@@ -40,7 +40,7 @@ class Chat {
     if (document.activeElement === document.body) this.composer.focus();
     this.setUpArticles();
     const load = () => this.#sync || this.startSync();
-    setTimeout(load, drafts.load(`queue-${page.draft}`) ? 0 : SYNC_DELAY_MS);
+    setTimeout(load, drafts.load(`queue-${page.draft}`) || history.state?.settings ? 0 : SYNC_DELAY_MS);
     // Earlier for the first key or movement: the next one may be one of the shortcuts that it adds.
     for (const type of ['keydown', 'input', 'pointermove']) addEventListener(type, load, { once: true });
     // Once the reader has left the end, there is a place to keep over a reload.

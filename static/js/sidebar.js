@@ -44,6 +44,7 @@ export class Sidebar {
     const actions = {
       models: () => import('./model_picker.js').then(({ openModelPicker }) => openModelPicker()),
       settings: () => import('./conversation_settings.js').then(({ openSettings }) => openSettings()),
+      preferences: () => import('./settings_dialog.js').then(({ openSettings }) => openSettings()).catch(() => location.assign(opener.href)),
       options: () => this.#openMenu(opener),
       account: () => openPopup('account', opener),
       search: () => import('./search.js').then(({ openSearch }) => openSearch(document.querySelector('[data-opens=search]'))),

@@ -3,16 +3,17 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.accessibility import problems
-from tests.e2e.chat_page import ChatPage, Window, account_item, question
+from tests.e2e.chat_page import ChatPage, Window, question
 from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.people import PASSWORD
 from tests.support.server import Server
 
-NOTHING, BLOCKS = "Nothing", "The full reply, paragraph by paragraph"
+NOTHING, BLOCKS = "Nothing", "The full reply, by paragraph"
 GROUND = "getComputedStyle(document.body).backgroundColor"
-LIGHT, DARK = "rgb(255, 255, 255)", "rgb(23, 24, 26)"
+LIGHT, DARK = "rgb(253, 252, 249)", "rgb(27, 25, 23)"
 MARKDOWN = (
     "# Bread\n\nKnead it.\n\n| day | do |\n|---|---|\n| 1 | feed |\n\n```python\nrest(2)\n```\n\nBake it."
 )
@@ -34,12 +35,14 @@ def nothing_chosen(server: Server) -> None:
     server.database.rows("DELETE FROM chat_preferences")
 
 
-def choose(page: Page, *labels: str) -> None:
+def choose(page: Page, setting: str, option: str) -> None:
     page.goto("/settings/")
-    for label in labels:
-        page.get_by_label(label).check()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
+    expect(page.get_by_role("status")).to_have_count(1)  # what saves is there
+    if setting in ("Appearance", "Enter key"):
+        page.get_by_role("radiogroup", name=setting).get_by_label(option).check()
+    else:
+        page.get_by_label(setting).select_option(label=option)
+    expect(page.get_by_role("status")).to_have_text("Saved")
 
 
 def listened(chat: ChatPage, text: str, status: str = "complete") -> list[str]:
@@ -54,13 +57,22 @@ def listened(chat: ChatPage, text: str, status: str = "complete") -> list[str]:
     return heard
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["with scripts", "without"])
-def test_a_choice_is_made_from_the_sidebar_and_shown_at_once(
-    window: Window, server: Server, script: bool
-) -> None:
-    page = window(server, "alice", color_scheme="light", java_script_enabled=script)
+def gear(page: Page) -> Locator:
+    return page.get_by_role("link", name="Settings", exact=True)
+
+
+def over_the_chat(page: Page) -> Locator:
+    """Open the settings, and return their dialog."""
+    gear(page).click()
+    dialog = page.get_by_role("dialog", name="Settings")
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def test_without_scripts_a_form_is_saved(window: Window, server: Server) -> None:
+    page = window(server, "alice", color_scheme="light", java_script_enabled=False)
     page.goto("/")
-    account_item(page, "Settings").click()
+    gear(page).click()
     page.get_by_label("Dark").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
@@ -69,12 +81,106 @@ def test_a_choice_is_made_from_the_sidebar_and_shown_at_once(
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+def test_a_choice_over_the_chat_is_seen_and_stored_at_once(window: Window, server: Server) -> None:
+    page = window(server, "alice", color_scheme="light")
+    page.goto("/")
+    dialog = over_the_chat(page)
+    expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
+    dialog.get_by_label("Dark").check()
+    expect(dialog.get_by_role("status")).to_have_text("Saved")
+    assert page.evaluate(GROUND) == DARK
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(gear(page)).to_be_focused()
+    page.reload()
+    assert page.evaluate(GROUND) == DARK
+
+
+def test_a_choice_that_is_not_stored_is_put_back(window: Window, server: Server) -> None:
+    page = window(server, "alice", color_scheme="light")
+    page.goto("/")
+    dialog = over_the_chat(page)
+    page.route("**/settings/", lambda route: route.abort())
+    dialog.get_by_label("Dark").check()
+    expect(dialog.get_by_role("alert")).to_have_text("Can’t reach the server. Try again.")
+    expect(dialog.get_by_label("System")).to_be_checked()
+    assert page.evaluate(GROUND) == LIGHT
+    page.unroute_all()
+    dialog.get_by_label("Text size").select_option("large")
+    expect(dialog.get_by_role("status")).to_have_text("Saved")
+
+
+def test_the_language_changes_the_whole_page(window: Window, server: Server) -> None:
+    page = window(server, "alice", locale="en-GB")
+    page.goto("/")
+    over_the_chat(page).get_by_label("Language").select_option("de")
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    expect(page.get_by_role("dialog", name="Einstellungen")).to_be_visible()
+
+
+def test_back_and_the_sections_of_the_dialog(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, "carol")
+    chat.ask("Hello")
+    chat.ended()
+    page = chat.page
+    dialog, address = over_the_chat(page), page.url
+    for name in ("Instructions", "Usage", "API keys"):
+        dialog.get_by_role("link", name=name, exact=True).click()
+        expect(dialog.get_by_role("heading", level=2).first).to_have_text(name)
+        expect(dialog.locator(".settings-sections [aria-current]")).to_have_text(name)
+    page.reload()
+    expect(dialog.get_by_role("heading", level=2).first).to_have_text("API keys")
+    page.go_back()
+    expect(dialog).to_be_hidden()
+    assert page.url == address
+    page.go_forward()
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+    page.wait_for_function("history.state === null")
+
+
+def test_forms_in_the_dialog_lead_to_their_section(window: Window, server: Server) -> None:
+    page = window(server, "bob")
+    page.goto("/")
+    dialog = over_the_chat(page)
+    dialog.get_by_role("link", name="API keys").click()
+    dialog.get_by_label("Name", exact=True).fill("a program")
+    dialog.get_by_label("Your password").fill("wrong")
+    dialog.get_by_role("button", name="Create key").click()
+    expect(dialog.get_by_text("That isn’t your current password.")).to_be_visible()
+    dialog.get_by_label("Your password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Create key").click()
+    expect(dialog.get_by_label("Copy it now.")).to_be_focused()
+    expect(dialog.get_by_role("button", name="Copy")).to_be_visible()
+
+
+def test_instructions_are_saved_when_they_are_left(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    page.goto("/")
+    dialog = over_the_chat(page)
+    dialog.get_by_role("link", name="Instructions").click()
+    dialog.get_by_label("Instructions for all chats").fill("Be brief.")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    over_the_chat(page).get_by_role("link", name="Instructions").click()
+    expect(dialog.get_by_label("Instructions for all chats")).to_have_value("Be brief.")
+    page.route(
+        "**/instructions/",
+        lambda route: route.abort() if route.request.method == "POST" else route.continue_(),
+    )
+    dialog.get_by_label("Instructions for all chats").fill("Be kind.")
+    page.keyboard.press("Escape")
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    expect(dialog.get_by_label("Instructions for all chats")).to_have_value("Be kind.")
+
+
 @pytest.mark.parametrize("device", ["light", "dark"])
 def test_the_chosen_theme_overrides_the_device(window: Window, server: Server, device: str) -> None:
     page = window(server, "alice", color_scheme=device)
     by_device = LIGHT if device == "light" else DARK
     for label, ground in (("Light", LIGHT), ("Dark", DARK), ("System", by_device)):
-        choose(page, label)
+        choose(page, "Appearance", label)
         page.goto("/")
         assert page.evaluate(GROUND) == ground
         assert problems(page) == []
@@ -114,8 +220,8 @@ def test_the_settings_stand_beside_the_conversations(window: Window, server: Ser
     chat.ask("A question to come back to")
     chat.ended()
     page = chat.page
-    account_item(page, "Settings").click()
-    expect(page.get_by_role("navigation", name="Settings").get_by_role("link")).to_have_count(10)
+    page.goto("/settings/")
+    expect(page.get_by_role("navigation", name="Settings").get_by_role("link")).to_have_count(8)
     for name in ("Instructions", "Usage", "General"):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
@@ -147,7 +253,7 @@ def test_costs_are_not_cut_off_on_a_phone(window: Window, server: Server, locale
 
 def test_enter_makes_a_line_for_who_likes_that(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
-    choose(chat.page, "New line (Ctrl")
+    choose(chat.page, "Enter key", "New line")
     chat.page.goto("/")
     expect(chat.box).to_have_accessible_description(re.compile("^Press Enter for a new line"))
     chat.box.press_sequentially("one")
@@ -174,13 +280,13 @@ def test_a_reply_that_fails_says_how(window: Window, server: Server) -> None:
 
 def test_nothing_is_said_to_who_wants_to_hear_nothing(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
-    choose(chat.page, NOTHING)
+    choose(chat.page, "Announce replies", NOTHING)
     assert listened(chat, "Hello") == []
 
 
 def test_each_block_is_said_once_when_it_is_whole(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
-    choose(chat.page, BLOCKS)
+    choose(chat.page, "Announce replies", BLOCKS)
     heard = listened(chat, says_line(MARKDOWN, size=2, delay=0.08))
     assert "\n".join(heard) == "\n".join([*PARTS, "The reply is finished"])
     assert len(heard) <= len(PARTS)
@@ -190,7 +296,7 @@ def test_each_block_is_said_once_when_it_is_whole(window: Window, server: Server
 
 def test_a_page_opened_amid_a_reply_says_what_is_new(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
-    choose(chat.page, BLOCKS)
+    choose(chat.page, "Announce replies", BLOCKS)
     chat.page.goto("/")
     paragraphs = [f"Paragraph {n} of the long reply." for n in range(14)]  # seconds for the reload
     chat.ask(says_line("\n\n".join(paragraphs), size=8, delay=0.15))
@@ -209,7 +315,7 @@ def test_the_module_that_reads_aloud_is_loaded_for_who_chose_it(
     window: Window, server: Server, label: str, loads: int
 ) -> None:
     page = window(server, "alice")
-    choose(page, label)
+    choose(page, "Announce replies", label)
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     page.goto("/", wait_until="networkidle")

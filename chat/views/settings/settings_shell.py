@@ -1,10 +1,13 @@
-"""The settings page: sections with an address each, in the shell of the chat.
+"""The settings and the library: sections with an address each, in the shell of the chat.
+
+A page's own script gets a section without the shell: static/js/settings_dialog.js shows it over the chat.
 
 A new secret takes the way from the form that made it to the section that shows it once. The form is answered
 with a redirect, so that a reload makes no second one. A cookie takes the secret along: only the browser that
 shows it gets it, and the server stores only its digest.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,14 +23,17 @@ from chat.sharing import links
 
 from ..conversations import conversation_pages
 from ..requests import access
+from ..requests.errors import is_part
 from ..requests.responses import HttpResponseSeeOther, set_cookie
 
 # Name, route and heading of each section.
-SECTIONS = (
-    ("general", "chat:preferences", _("General")),
-    ("instructions", "chat:my_instructions", _("Instructions")),
+LIBRARY = (
     ("assistants", "chat:assistants", _("Assistants")),
     ("prompts", "chat:prompts", _("Prompts")),
+)
+SETTINGS = (
+    ("general", "chat:preferences", _("General")),
+    ("instructions", "chat:my_instructions", _("Instructions")),
     ("account", "chat:account", _("Account and password")),
     ("keys", "chat:keys", _("API keys")),
     ("shared", "chat:shared_links", _("Shared links")),
@@ -41,20 +47,28 @@ SHOWN_ONCE_SECONDS = 60
 def render_section(
     request: HttpRequest, section: str, template: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Render a section with the list of conversations beside it, in the person's time zone."""
+    """Render a section in the person's time zone, with its list and the list of conversations beside it."""
     user, zone = access.get_user(request), timezone_of(request)
-    shell = {
+    sections = _sections(section)
+    shell: dict[str, Any] = {
         "section": section,
-        "section_heading": next(heading for name, _route, heading in SECTIONS if name == section),
-        "sections": [(name, reverse(route), heading) for name, route, heading in _sections()],
-        "listing": conversation_pages.sidebar(user, zone),
+        "section_heading": next(heading for name, _route, heading in sections if name == section),
+        "sections": [(name, reverse(route), heading) for name, route, heading in sections],
+        "in_library": sections is LIBRARY,
     }
+    if is_part(request):
+        shell |= {"layout": "settings/part.html", "level": 2}
+    else:
+        shell["listing"] = conversation_pages.sidebar(user, zone)
     with timezone.override(zone):
         return render(request, template, shell | context, status=status)
 
 
-def _sections() -> list[tuple[str, str, Promise]]:
-    return [section for section in SECTIONS if section[0] != "shared" or links.is_on()]
+def _sections(section: str) -> Sequence[tuple[str, str, Promise]]:
+    """Return the sections that are listed beside this one."""
+    if any(name == section for name, _route, _heading in LIBRARY):
+        return LIBRARY
+    return [each for each in SETTINGS if each[0] != "shared" or links.is_on()]
 
 
 @dataclass(frozen=True, slots=True)

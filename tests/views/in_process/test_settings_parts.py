@@ -1,0 +1,45 @@
+"""The sections of the settings: on their pages, and without their shell for the dialog over the chat."""
+
+import pytest
+from django.test import Client
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+PART = {"X-Requested-With": "fetch", "Accept": "text/html"}
+SETTINGS = ("", "instructions/", "account/", "keys/", "usage/", "data/", "readings/")
+LIBRARY = ("assistants/", "prompts/")
+
+
+@pytest.mark.parametrize("section", SETTINGS)
+def test_a_script_gets_a_section_without_its_shell(alice_client: Client, section: str) -> None:
+    page = alice_client.get(f"/settings/{section}").content.decode()
+    part = alice_client.get(f"/settings/{section}", headers=PART).content.decode()
+    for sign in ("<html", 'id="sidebar"', 'id="settings-page"'):
+        assert sign in page
+        assert sign not in part
+    for text in (page, part):
+        assert text.count('class="settings-section"') == 1
+        assert f'href="/settings/{section}" aria-current="page"' in text
+        assert text.count('href="/settings/assistants/"') == (text is page)
+
+
+@pytest.mark.parametrize("section", LIBRARY)
+def test_assistants_and_prompts_are_a_place_of_their_own(alice_client: Client, section: str) -> None:
+    page = alice_client.get(f"/settings/{section}").content.decode()
+    sections = page.partition('class="settings-sections"')[2].partition("</nav>")[0]
+    assert [f'href="/settings/{each}"' in sections for each in (*LIBRARY, *SETTINGS)] == [True] * 2 + [
+        False
+    ] * len(SETTINGS)
+
+
+@pytest.mark.parametrize("section", SETTINGS)
+def test_a_part_is_for_who_is_signed_in(client: Client, section: str) -> None:
+    response = client.get(f"/settings/{section}", headers=PART)
+    assert response.status_code == (302 if section == "account/" else 401)  # neither is a part
+
+
+def test_the_browsers_zone_is_named_only_if_it_is_known(alice_client: Client) -> None:
+    assert "Browser default (" not in alice_client.get("/settings/").content.decode()
+    alice_client.cookies["tz"] = "Nowhere/At-all"
+    assert "Browser default (" not in alice_client.get("/settings/").content.decode()
+    alice_client.cookies["tz"] = "Asia/Tokyo"
+    assert "Browser default (Asia/Tokyo)" in alice_client.get("/settings/").content.decode()

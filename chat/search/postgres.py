@@ -48,6 +48,9 @@ MATCHES = """
 WITH found AS MATERIALIZED (SELECT id FROM chat_search_words WHERE words @@ %s::tsquery)
 SELECT id FROM found WHERE id < %s ORDER BY id DESC LIMIT %s
 """
+AMONG = """
+SELECT id FROM chat_search_words WHERE id = ANY(%s) AND (words @@ %s::tsquery) IS TRUE ORDER BY id DESC
+"""
 SAMPLE = """
 SELECT COUNT(*), (SELECT MAX(id) - MIN(id) + 1 FROM chat_search_words)
 FROM (SELECT words FROM chat_search_words ORDER BY id DESC LIMIT %s) AS recent
@@ -100,6 +103,11 @@ def newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[
             return recent, True
     found = column_of(MATCHES, [wanted, below, limit])
     return found, len(found) == limit
+
+
+def among(query: Query, tag: str, keys: Sequence[int]) -> list[int]:
+    """Return which of these documents match, newest first."""
+    return column_of(AMONG, [list(keys), _expression(query, tag)])
 
 
 def newest_of_all(query: Query, limit: int) -> list[int]:

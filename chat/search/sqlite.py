@@ -25,6 +25,11 @@ MATCHES = """
 SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s AND rowid < %s
 ORDER BY rowid DESC LIMIT %s
 """
+# The unary plus keeps SQLite from a full-text query for each id.
+AMONG = """
+SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s AND rowid BETWEEN %s AND %s
+AND +rowid IN ({ids}) ORDER BY rowid DESC
+"""
 NO_BOUND = 2**62  # above all ids
 # https://www.sqlite.org/fts5.html#the_fts5vocab_virtual_table_module: a row for each word in each document
 VOCABULARY = (
@@ -72,6 +77,14 @@ def newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[
     """Return the ids of the owner's newest matches, and whether there may be more."""
     found = column_of(MATCHES, [_expression(query, tag), below, limit])
     return found, len(found) == limit
+
+
+def among(query: Query, tag: str, keys: Sequence[int]) -> list[int]:
+    """Return which of these documents match, newest first."""
+    if not keys:
+        return []
+    ids = ", ".join(map(str, keys))
+    return column_of(AMONG.format(ids=ids), [_expression(query, tag), min(keys), max(keys)])
 
 
 def newest_of_all(query: Query, limit: int) -> list[int]:

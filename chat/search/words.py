@@ -116,7 +116,12 @@ def _word_before(symbol: "re.Match[str]") -> str:
 def places(text: str) -> Iterator[WordPosition]:
     """Yield the words of a text with their positions. Slower than `split`, so only for short texts."""
     for run in re.finditer(r"\S+", text):
-        yield from _places_in(run[0], run.start())
+        if run[0].isascii():
+            for found in WORD.finditer(run[0].lower()):
+                start, end = found.span()
+                yield WordPosition(found[0][:MAX_WORD_CHARS], run.start() + start, run.start() + end)
+        else:
+            yield from _places_in(run[0], run.start())
 
 
 def _places_in(run: str, offset: int) -> Iterator[WordPosition]:

@@ -1,7 +1,9 @@
 import { fetchJson, fetchPart } from './api.js';
+import { hrefOf, itemTitle } from './conversation_item.js';
 import { selectOption } from './popup_menu.js';
 
 const WAIT_MS = 120; // debounce after the last key
+const MAX_RECENT = 8; // chats that are shown before anything is typed
 
 let dialog = null;
 
@@ -29,7 +31,7 @@ class SearchDialog {
   #url;
   #timer = 0;
   #request = new AbortController();
-  #asked = ''; // the query whose results are shown or being fetched
+  #asked = null; // the query whose results are shown or being fetched
   #shown = Promise.resolve(); // settled when they are shown
 
   constructor(element, url) {
@@ -49,8 +51,8 @@ class SearchDialog {
   open() {
     this.element.showModal();
     this.#field.select();
-    this.#asked = '';
-    if (this.#field.value.trim()) this.#search();
+    this.#asked = null;
+    this.#search();
   }
 
   #searchSoon() {
@@ -68,29 +70,33 @@ class SearchDialog {
     this.#asked = typed;
     this.#request.abort();
     this.#request = new AbortController();
-    if (!typed.trim()) return this.#show({ results: [], next: null }, '');
+    if (!typed.trim()) return this.#show({ results: recentChats() }, this.element.dataset.recent);
     const { signal } = this.#request;
     const url = `${this.#url}?${new URLSearchParams({ q: typed })}`;
     const found = await fetchJson(url, { signal }).catch(() => null);
     if (signal.aborted) return;
-    if (!found) this.#asked = '';
-    this.#show(found ?? { results: [], next: null }, found ? this.#count(found) : this.element.dataset.failed);
+    if (!found) this.#asked = null;
+    this.#show(found ?? { results: [] }, found ? this.#count(found) : this.element.dataset.failed);
   }
 
-  #count({ results, next, building }) {
-    const { one, other, more, none, building: incomplete } = this.element.dataset;
+  #count({ results, building }) {
+    const { one, other, none, building: incomplete } = this.element.dataset;
     const n = results.length;
-    const sentence = n === 0 ? none : next ? more : n === 1 ? one : other;
+    const sentence = n === 0 ? none : n === 1 ? one : other;
     return [sentence.replace('{n}', n), building ? incomplete : ''].join(' ').trim();
   }
 
-  #show({ results, next }, status) {
+  /** Show results below their number, which only screen readers get: a sentence to read comes alone or says what is missing. */
+  #show({ results, next, building }, status) {
     const selected = this.#selected?.getAttribute('href');
-    const options = results.map((result, index) => this.#option(result, index));
+    const options = results.flatMap((result) => this.#options(result));
+    options.forEach((option, index) => (option.id = `search-result-${index}`));
     this.#list.replaceChildren(...options);
     this.#list.scrollTop = 0;
     this.#field.ariaExpanded = String(results.length > 0);
-    this.element.querySelector('[role=status]').textContent = status;
+    const line = this.element.querySelector('[role=status]');
+    line.textContent = status;
+    line.classList.toggle('hidden', results.length > 0 && !building);
     const all = this.element.querySelector('.search-all');
     all.hidden = !next;
     all.firstElementChild.href = `${this.#url}?${new URLSearchParams({ q: this.#asked })}`;
@@ -101,21 +107,21 @@ class SearchDialog {
     return this.#list.querySelector('[aria-selected=true]');
   }
 
-  #option(result, index) {
-    const option = this.element.querySelector('template').content.firstElementChild.cloneNode(true);
-    option.id = `search-result-${index}`;
-    option.href = result.url;
-    const [title, time, snippet] = option.children;
-    if (result.message) {
-      title.textContent = result.title;
-      snippet.replaceChildren(...marked(result.snippet, result.marks));
-    } else {
-      title.replaceChildren(...marked(result.snippet, result.marks));
-      snippet.remove();
-    }
-    time.dateTime = result.at;
-    time.textContent = new Date(result.at).toLocaleDateString(document.documentElement.lang, { dateStyle: 'medium' });
-    return option;
+  /** Return the row of a chat, and the one that leads to its further hits. */
+  #options(result) {
+    const [row, more] = this.element.querySelector('template').content.cloneNode(true).children;
+    row.href = result.url;
+    const [title, time, snippet] = row.children;
+    title.replaceChildren(...marked(result.title, result.title_marks ?? []));
+    if (result.snippet) snippet.replaceChildren(...marked(result.snippet, result.marks));
+    else snippet.remove();
+    if (result.at) time.dateTime = result.at;
+    time.textContent = result.day;
+    if (!result.more) return [row];
+    more.href = result.more_url;
+    more.textContent = result.more;
+    more.ariaLabel = `${result.more}: ${result.title}`;
+    return [row, more];
   }
 
   #onKeydown(event) {
@@ -143,8 +149,19 @@ class SearchDialog {
     const { value } = this.#field;
     await this.#search();
     if (!this.element.open || this.#field.value !== value) return;
-    (this.#selected ?? this.#list.firstElementChild)?.click();
+    const first = value.trim() ? this.#list.firstElementChild : null;
+    (this.#selected ?? first)?.click();
   }
+}
+
+/** Return the first chats of the sidebar, each with the name of its group in place of a day. */
+function recentChats() {
+  const items = Array.from(document.querySelectorAll('#conversations li')).slice(0, MAX_RECENT);
+  return items.map((item) => ({
+    url: hrefOf(item),
+    title: itemTitle(item),
+    day: item.closest('.group').querySelector('h3').textContent,
+  }));
 }
 
 /**

@@ -28,11 +28,11 @@ def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, serve
     expect(field).to_be_focused()
     page.keyboard.type("quokk")
     options = page.get_by_role("option")
-    expect(options).to_have_count(3)  # the title, the question, and the reply that repeats it
-    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("3 results")
-    expect(options.nth(1).locator("mark")).to_have_text("quokka")
+    expect(options).to_have_count(2)  # the chat, and what leads to the reply that repeats the word
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("1 chat")
+    expect(options.first.locator("mark")).to_have_text(["quokka", "quokka"])  # in the title and the question
     assert findings(page) == []
-    option = page.get_by_role("option").filter(has_not_text="You said").nth(1)
+    option = options.first
     while option.get_attribute("aria-selected") != "true":
         page.keyboard.press("ArrowDown")
     expect(field).to_have_attribute("aria-activedescendant", option.get_attribute("id") or "")
@@ -86,7 +86,7 @@ def test_enter_opens_what_is_typed_and_not_an_earlier_result(window: Window, ser
     dialog = page.get_by_role("dialog", name="Search your conversations")
     expect(dialog.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("numbat")
-    expect(dialog.get_by_role("status")).to_have_text("3 results")
+    expect(dialog.get_by_role("status")).to_have_text("1 chat")
     dialog.get_by_role("combobox").fill("wombat")
     page.keyboard.press("Enter")  # while the results of the earlier query are shown
     page.wait_for_url("**/c/**")
@@ -103,12 +103,11 @@ def test_newer_results_keep_the_one_that_is_selected(window: Window, server: Ser
     expect(field).to_be_focused()
     page.keyboard.type("bilb")
     options = page.get_by_role("option")
-    expect(options).to_have_count(3)  # the title, the question, and the reply that repeats it
+    expect(options).to_have_count(2)  # the chat, and its further hit
     held: list[Route] = []
     page.route("**/search/?q=bilby", lambda route: held.append(route))
     with page.expect_request("**/search/?q=bilby"):
         page.keyboard.type("y")
-    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     selected = page.locator("#search [aria-selected=true]")
     wanted = selected.get_attribute("href")
@@ -146,3 +145,28 @@ def test_a_result_on_another_branch_is_scrolled_into_view(window: Window, server
     assert "?at=" in page.url
     page.go_back()
     expect(page).to_have_url(f"{server.url}/")
+
+
+def test_recent_chats_come_before_a_word_and_further_hits_have_a_page(window: Window, server: Server) -> None:
+    person = server.person("erin")
+    with person.ask("A potoroo hops") as stream:
+        path = f"/c/{stream.to_end().conversation}/messages/"
+    for number in range(2):
+        with person.ask(f"The potoroo, part {number}", path) as stream:
+            stream.to_end()
+    page = ChatPage.open(window, server, "erin").page
+    page.get_by_role("link", name="Search").click()
+    options = page.get_by_role("dialog").get_by_role("option")
+    expect(options.filter(has_text="A potoroo hops")).to_contain_text("Today")
+    page.keyboard.type("potoroo")
+    expect(options).to_have_count(2)
+    expect(options.first).to_contain_text("Today")
+    expect(options.nth(1)).to_have_text("5 more")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search/?q=potoroo&chat=**")
+    hits = page.get_by_role("main").get_by_role("list").last.get_by_role("link")
+    expect(hits).to_have_count(6)
+    hits.first.click()
+    expect(page.locator("article", has_text="part 1").first).to_be_in_viewport()

@@ -23,9 +23,8 @@ def finds(chat: ChatPage) -> None:
     chat.browser.holds(*FIELD)
     chat.browser.type("quokk")
     chat.browser.sees("option", "A quokka smiles")
-    chat.browser.wait_until("document.querySelectorAll('#search [role=option]').length === 3")
-    for _ in range(2):  # the first hit is the title
-        chat.browser.press("ArrowDown")
+    chat.browser.wait_until("document.querySelectorAll('#search [role=option]').length === 2")
+    chat.browser.press("ArrowDown")
     chat.browser.wait_until(f"{CHOSEN} === 'quokka'")
     chat.browser.press("Enter")
     chat.browser.wait_until(AT_MESSAGE)

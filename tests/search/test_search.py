@@ -10,7 +10,8 @@ from chat.models import Conversation, Message, User
 from chat.search import results
 from chat.search.query import parse
 from chat.search.results import RESULTS_PER_PAGE, Cursor
-from tests.search.conftest import Say
+from chat.search.snippets import Snippet
+from tests.search.conftest import Say, Talk
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 Found = Callable[..., list[str]]
@@ -109,9 +110,62 @@ def test_a_title_is_found_first_and_alone(say: Say, alice: User) -> None:
     say("about boats")
     say("something", title="Boats and more")
     titled, in_message = results.search(alice.pk, parse("boats", UTC)).results
-    assert (titled.message, titled.title, titled.snippet.marks) == (None, "Boats and more", [(0, 5)])
-    assert (in_message.title, in_message.snippet.marks) == ("A talk", [(6, 11)])
+    assert (titled.message, titled.title) == (None, Snippet("Boats and more", [(0, 5)]))
+    assert (in_message.title, in_message.snippet.marks) == (Snippet("A talk", []), [(6, 11)])
     assert [each.message for each in results.search(alice.pk, parse("in:title boats", UTC)).results] == [None]
+
+
+def test_a_conversation_is_found_once_with_its_best_message(talk: Talk, alice: User) -> None:
+    several = talk("Boats", ["boats", "boats and " + "much else " * 99, "boats, boats and boats", "other"])
+    one = talk("One", ["a boats"])
+    titled, single = results.search(alice.pk, parse("boats", UTC)).results
+    assert (titled.title, titled.message, titled.more) == (Snippet("Boats", [(0, 5)]), several[2], 2)
+    assert (single.message, single.more, titled.has_more) == (one[0], 0, False)
+
+
+def test_twenty_rows_are_twenty_conversations(talk: Talk, alice: User) -> None:
+    for n in range(25):
+        talk(f"Title {n}", [f"fox {n}", *["fox"] * 11])
+    talk("long", ["fox"] * 150)
+    seen, cursor, pages = [], None, []
+    while not pages or cursor:
+        page = results.search(alice.pk, parse("fox", UTC), cursor)
+        seen += [each.conversation for each in page.results]
+        pages.append(len(page.results))
+        cursor = page.next
+    assert pages == [RESULTS_PER_PAGE, 6]
+    assert len(set(seen)) == 26
+
+
+def test_a_later_window_has_no_conversation_of_an_earlier_one(talk: Talk, alice: User, monkeypatch) -> None:
+    """Whose newer match was shown: not one whose newer messages are deleted or match no filter."""
+    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", 7)
+    monkeypatch.setattr("chat.search.postgres.ENOUGH_RECENT", 3)
+    monkeypatch.setattr("chat.search.results.MAX_WINDOWS", 1)
+    keys = [talk(f"t {n}", ["fox"] * 3) for n in range(5)]
+    older = keys[0]
+    added = talk.more(older[0], ["fox", "fox"])
+    Message.objects.filter(pk__in=[keys[1][1], keys[1][2]]).update(deleted=timezone.now())
+    seen, cursor, more = [], None, True
+    while more:
+        page = results.search(alice.pk, parse("fox", UTC), cursor)
+        seen += [each.message for each in page.results]
+        cursor, more = page.next, page.next is not None
+    assert len(seen) == 5
+    assert set(seen) & {*added, *older} <= set(added)
+    assert keys[1][0] in seen
+
+
+def test_the_messages_of_one_conversation_are_listed_newest_first(talk: Talk, alice: User) -> None:
+    found = talk("Many", [f"fox {n}" for n in range(RESULTS_PER_PAGE + 3)])
+    talk("Other", ["fox"])
+    key = Message.objects.get(pk=found[0]).conversation_id
+    page = results.search_in(alice.pk, parse("fox", UTC), key)
+    rest = results.search_in(alice.pk, parse("fox", UTC), key, page.next)
+    assert [each.message for each in page.results + rest.results] == found[::-1]
+    assert rest.next is None
+    bob = User.objects.create_user("bob")
+    assert results.search_in(bob.pk, parse("fox", UTC), key).results == []
 
 
 def test_filters_are_about_the_conversation_and_the_time(say: Say, found: Found) -> None:
@@ -160,7 +214,7 @@ def test_pages_give_every_match_once(say: Say, alice: User) -> None:
 
 
 def test_windows_follow_one_another_to_the_oldest(say: Say, alice: User, monkeypatch) -> None:
-    monkeypatch.setattr("chat.search.matches.WINDOW_MATCHES", 7)
+    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", 7)
     monkeypatch.setattr("chat.search.postgres.ENOUGH_RECENT", 3)
     for n in range(30):
         say(f"fox {n}", title="…")

@@ -1,10 +1,12 @@
-"""Cutting of snippets: how long it takes for a long phrase in a long text."""
+"""Cutting of snippets: without Markdown, and how long it takes for a long phrase in a long text."""
 
 import time
 from datetime import UTC
 
+import pytest
+
 from chat.search.query import parse
-from chat.search.results import snippet
+from chat.search.snippets import plain, snippet
 
 
 def test_a_long_phrase_is_looked_for_by_its_beginning() -> None:
@@ -24,3 +26,51 @@ def test_a_long_phrase_is_shown() -> None:
     words = " ".join(f"word{number}" for number in range(30))
     found = snippet(f"{'x ' * 5_000}{words}", parse(f'"{words}"', UTC).terms)
     assert "word0 word1" in found.text
+
+
+TABLE = "Here it is:\n\n| Year | **Sum** |\n|------|:---:|\n| 2025 | 545,923 |\n\nThat is all."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (TABLE, "Here it is: Year · Sum 2025 · 545,923 That is all."),
+        (
+            "## Plan\n\n- **First**: pack\n- [ ] *then* go\n> and `a*b*c` stays",
+            "Plan First: pack then go and a*b*c stays",
+        ),
+        (
+            "Run:\n```python\nx = a * b * c  # **not** bold\n```\nDone",
+            "Run: x = a * b * c # **not** bold Done",
+        ),
+        ("See [the docs](https://example.org/a_(b)) and ![a cat](cat.png)", "See the docs and a cat"),
+        ("snake_case and 2 * 3 * 4, _so_ __be__ it, a\\*b", "snake_case and 2 * 3 * 4, so be it, a*b"),
+        (r"So \(x = \frac{a}{2}\), $$\text{rate} \cdot 2 \leq y$$", "So x = a/2 , rate · 2 ≤ y"),
+        ("It costs $5 or $6, and not <br>less", "It costs $5 or $6, and not less"),
+        ("***\n---\nA | B", "A | B"),
+    ],
+)
+def test_a_reply_is_shown_without_the_marks_of_markdown(text: str, shown: str) -> None:
+    assert " ".join(plain(text).split()) == shown
+
+
+def test_a_question_is_shown_as_it_was_typed() -> None:
+    assert snippet("2 **3** = 8", parse("8", UTC).terms).text == "2 **3** = 8"
+
+
+def test_a_row_of_a_table_that_is_cut_shows_no_bars() -> None:
+    text = "word " * 300 + "\n| " + "cell | " * 8 + "needle | more |\n"
+    found = snippet(text, parse("needle", UTC).terms, is_markdown=True)
+    assert "|" not in found.text
+    assert [found.text[start:end] for start, end in found.marks] == ["needle"]
+
+
+def test_a_match_in_an_address_is_shown_with_it() -> None:
+    found = snippet("See [this](https://needle.org) now", parse("needle", UTC).terms, is_markdown=True)
+    assert found.text == "See [this](https://needle.org) now"
+    assert found.marks
+
+
+def test_the_code_of_a_block_that_began_far_above_is_kept() -> None:
+    text = "```\n" + "x = y\n" * 200 + "needle = a ** b\n```\n"
+    assert "a ** b" in snippet(text, parse("needle", UTC).terms, is_markdown=True).text

@@ -6,7 +6,6 @@ import uuid
 import pytest
 
 from tests.e2e import seed
-from tests.support.databases import Database
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
 from tests.views.refusals import refused
@@ -36,17 +35,19 @@ def word() -> str:
 def test_question_reply_and_title_are_found_at_once(alice: Person) -> None:
     unique_word = word()
     meta = ask_to_end(alice, f"{unique_word} please\nfake: words tokens=3 delay=0")
-    title, question = find(alice, unique_word)["results"]
-    assert title == title | {
+    (found,) = find(alice, unique_word)["results"]
+    assert found == found | {
         "conversation": meta["conversation"],
-        "message": None,
-        "snippet": f"{unique_word} please",
+        "message": meta["user_message"],
+        "title": f"{unique_word} please",
+        "title_marks": [[0, len(unique_word)]],
+        "marks": [[0, len(unique_word)]],
+        "day": "Today",
+        "url": f"/c/{meta['conversation']}/?at={meta['user_message']}#m-{meta['user_message']}",
+        "more": "",
+        "more_url": None,
     }
-    assert title["url"] == f"/c/{meta['conversation']}/"
-    assert question["message"] == meta["user_message"]
-    assert question["snippet"].startswith(f"{unique_word} please")
-    assert question["marks"] == [[0, len(unique_word)]]
-    assert question["url"] == f"/c/{meta['conversation']}/?at={question['message']}#m-{question['message']}"
+    assert found["snippet"].startswith(f"{unique_word} please")
     reply = alice.client.get(f"/messages/{meta['message']}/source/").text
     assert meta["message"] in {each["message"] for each in find(alice, f'"{reply}"')["results"]}
 
@@ -74,7 +75,8 @@ def test_a_deleted_conversation_is_found_again_once_restored(alice: Person) -> N
     alice.post(f"/c/{talk}/delete/")
     assert find(alice, unique_word)["results"] == []
     alice.post(f"/c/{talk}/undelete/")
-    assert len(find(alice, unique_word)["results"]) == 3  # also the reply, which repeats it
+    (found,) = find(alice, unique_word)["results"]
+    assert found["more"] == "1 more"  # the reply, which repeats it
 
 
 @pytest.mark.parametrize(
@@ -101,15 +103,40 @@ def test_without_scripts_it_is_a_page_with_marks_and_pages(alice: Person) -> Non
     assert "Nothing found." in alice.client.get("/search/", params={"q": word()}, headers=HTML).text
 
 
-def test_the_next_page_goes_on_where_the_last_ended(alice: Person, database: Database) -> None:
+def test_the_next_page_goes_on_where_the_last_ended(alice: Person) -> None:
     unique_word = word()
-    for n in range(12):
-        ask_to_end(alice, f"{unique_word} {n}")
+    talks = [ask_to_end(alice, f"{unique_word} {n}")["conversation"] for n in range(22)]
     page = alice.client.get("/search/", params={"q": unique_word}, headers=HTML).text
     (further,) = re.findall(r'href="(\?q=[^"]+)">More results', page)
     rest = alice.client.get(f"/search/{further.replace('&amp;', '&')}", headers=HTML).text
-    found = re.findall(r'class="search-result" href="([^"]+)"', page + rest)
-    assert len(found) == len(set(found)) == 36
+    found = re.findall(r'class="search-result" href="/c/([^"/]+)', page + rest)
+    assert sorted(found) == sorted(talks)
+
+
+def test_the_further_hits_of_a_conversation_have_a_page(alice: Person) -> None:
+    unique_word = word()
+    talk = ask_to_end(alice, unique_word)["conversation"]
+    for n in range(11):
+        ask_to_end(alice, f"{unique_word} {n}", f"/c/{talk}/messages/")
+    (found,) = find(alice, unique_word)["results"]
+    assert found["more"] == "23 more"  # questions and replies
+    page = alice.client.get(found["more_url"], headers=HTML).text
+    assert page.count('class="search-result"') == 20
+    (further,) = re.findall(r'href="(\?q=[^"]+)">More results', page)
+    rest = alice.client.get(f"/search/{further.replace('&amp;', '&')}", headers=HTML).text
+    hits = re.findall(r'class="search-result" href="(/c/[^"]+)"', page + rest)
+    assert len(set(hits)) == 24
+    assert all(hit.startswith(f"/c/{talk}/") for hit in hits)
+
+
+def test_only_an_own_conversation_is_searched(alice: Person, server: Server) -> None:
+    talk = ask_to_end(alice, "anything")["conversation"]
+    params = {"q": "anything", "chat": talk}
+    assert alice.client.get("/search/", params=params, headers=JSON).json()["results"]
+    refused(server.person("bob").client.get("/search/", params=params, headers=JSON), 404, "not_found")
+    refused(alice.client.get("/search/", params=params | {"chat": "x"}, headers=JSON), 400, "malformed")
+    alice.post(f"/c/{talk}/delete/")
+    refused(alice.client.get("/search/", params=params, headers=JSON), 404, "not_found")
 
 
 def test_a_page_reaches_to_a_message_far_up(alice: Person) -> None:

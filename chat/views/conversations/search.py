@@ -1,6 +1,6 @@
 """Search of the person's own conversations: the page, the dialog of the chat page, and JSON."""
 
-from collections.abc import Iterator
+from datetime import tzinfo
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,28 +10,42 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from chat.accounts.timezones import timezone_of
 from chat.exceptions import BadRequest
+from chat.models import Conversation
 from chat.search.query import MAX_QUERY_CHARS, parse
-from chat.search.results import Cursor, Result, Results, Snippet, search
+from chat.search.results import Cursor, Result, Results, search, search_in
 
 from ..requests import access
 from ..requests.errors import is_part, wants_json
 from ..requests.responses import message_url
 from . import conversation_pages
 from .conversation_pages import LIST_PAGES
+from .day_names import short_day
 
 
 @access.require_methods("GET", "HEAD")
 def find(request: HttpRequest) -> HttpResponse:
-    """Return a page of results. For the chat page's own script, return the empty dialog as HTML."""
+    """Return a page of results: of all conversations, or of the one that `chat` names.
+
+    For the chat page's own script, return the empty dialog as HTML.
+    """
     user = access.get_user(request)
     if is_part(request) and "text/html" in request.headers.get("Accept", ""):
         return render(request, "chat/_search_dialog.html", {"longest": MAX_QUERY_CHARS})
-    typed = request.GET.get("q", "")
-    results = search(user.pk, parse(typed, timezone_of(request)), _cursor(request))
-    response = JsonResponse(_json(results)) if wants_json(request) else _page(request, typed, results)
+    typed, zone = request.GET.get("q", ""), timezone_of(request)
+    query, cursor = parse(typed, zone), _cursor(request)
+    within = access.row_from_query(request, "chat", Conversation.objects.owned_by(user))
+    if within:
+        results = search_in(user.pk, query, within.pk, cursor)
+    else:
+        results = search(user.pk, query, cursor)
+    if wants_json(request):
+        response: HttpResponse = JsonResponse(_json(results, typed, zone))
+    else:
+        response = _page(request, typed, results, within)
     patch_vary_headers(response, ["Accept"])
     return response
 
@@ -44,24 +58,32 @@ def _cursor(request: HttpRequest) -> Cursor | None:
         raise BadRequest(_("“cursor” must be the “next” of an earlier page.")) from error
 
 
-def _json(results: Results) -> dict[str, Any]:
+def _json(results: Results, typed: str, zone: tzinfo) -> dict[str, Any]:
     return {
-        "results": [_json_result(each) for each in results.results],
+        "results": [_json_result(each, typed, zone) for each in results.results],
         "next": None if results.next is None else str(results.next),
         "building": results.building,
     }
 
 
-def _json_result(result: Result) -> dict[str, Any]:
-    """Return a result as JSON. `marks`: (start, end) of each match in the snippet, in code points."""
+def _json_result(result: Result, typed: str, zone: tzinfo) -> dict[str, Any]:
+    """Return a result as JSON.
+
+    `marks` and `title_marks`: (start, end) of each match in the snippet and the title, in code points. `day`,
+    `more`: texts for people.
+    """
     return {
         "conversation": str(result.conversation),
         "message": str(result.message) if result.message else None,
-        "title": result.title,
+        "title": result.title.text,
+        "title_marks": result.title.marks,
         "snippet": result.snippet.text,
         "marks": result.snippet.marks,
         "at": result.at.isoformat(),
+        "day": short_day(result.at, zone),
         "url": _url(result),
+        "more": _more(result),
+        "more_url": _more_url(result, typed) if result.more else None,
     }
 
 
@@ -71,16 +93,37 @@ def _url(result: Result) -> str:
     return reverse("chat:conversation", args=[result.conversation])
 
 
-def _page(request: HttpRequest, typed: str, results: Results) -> HttpResponse:
+def _more(result: Result) -> str:
+    """Return how many further messages of the conversation match; "" if none does."""
+    if not result.more:
+        return ""
+    number = f"{result.more}+" if result.has_more else str(result.more)
+    return ngettext("%(number)s more", "%(number)s more", result.more) % {"number": number}
+
+
+def _more_url(result: Result, typed: str) -> str:
+    return f"{reverse('chat:search')}?{urlencode({'q': typed, 'chat': result.conversation})}"
+
+
+def _page(request: HttpRequest, typed: str, results: Results, within: Conversation | None) -> HttpResponse:
     zone = timezone_of(request)
+    place = {"q": typed} | ({"chat": within.pk} if within else {})
     context = {
         "typed": typed[:MAX_QUERY_CHARS],
         "longest": MAX_QUERY_CHARS,
         "results": [
-            {"result": each, "url": _url(each), "pieces": list(_pieces(each.snippet))}
+            {
+                "result": each,
+                "url": _url(each),
+                "day": short_day(each.at, zone),
+                "more": _more(each),
+                "more_url": _more_url(each, typed),
+            }
             for each in results.results
         ],
-        "further": urlencode({"q": typed, "cursor": results.next}) if results.next else "",
+        "within": within,
+        "everywhere": urlencode({"q": typed}),
+        "further": urlencode(place | {"cursor": results.next}) if results.next else "",
         "building": results.building,
         "section": "search",
         "sections": [(each.name, reverse(f"chat:{each.name}"), each.heading) for each in LIST_PAGES],
@@ -88,13 +131,3 @@ def _page(request: HttpRequest, typed: str, results: Results) -> HttpResponse:
     }
     with timezone.override(zone):
         return render(request, "chat/search.html", context)
-
-
-def _pieces(snippet: Snippet) -> Iterator[tuple[str, bool]]:
-    """Yield (text, is it a match) of each piece of the snippet."""
-    end = 0
-    for start, stop in snippet.marks:
-        yield snippet.text[end:start], False
-        yield snippet.text[start:stop], True
-        end = stop
-    yield snippet.text[end:], False

@@ -30,10 +30,8 @@ EMAIL_TAKEN = _("Another account already uses this email address.")
 GONE = _("One of these keys is no longer valid. Choose again.")
 LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Add another one first.")
 ABOUT_ROLE = {
-    Role.PERSON: _("Uses the chat, and sees only their own conversations."),
-    Role.REVIEWER: _(
-        "Also reads everyone’s conversations. Each access is recorded, and its owner can see it."
-    ),
+    Role.PERSON: _("Uses the chat, and sees only their own chats."),
+    Role.REVIEWER: _("Also reads everyone’s chats. Each access is recorded, and its owner can see it."),
     Role.ADMINISTRATOR: _("Manages people, models and everything else in the administration."),
     Role.CUSTOM: _("Has the permissions under “Permissions in detail”. They stay unless you choose a role."),
 }
@@ -78,6 +76,7 @@ class AccountForm(PasswordRules, UniqueEmailMixin, BaseUserCreationForm):
     class Meta(BaseUserCreationForm.Meta):
         model = User
         fields = ("username", "email")
+        labels = {"username": _("Name")}
         help_texts = {"username": _("Letters, digits and . + - _ @")}
 
 
@@ -151,6 +150,7 @@ class UserChangeForm(UniqueEmailMixin, DjangoUserChangeForm):
 
     class Meta(DjangoUserChangeForm.Meta):
         labels = {
+            "username": _("Name"),
             "is_active": _("Can sign in"),
             "is_staff": _("Can open the administration"),
             "is_superuser": _("Has all permissions"),
@@ -159,8 +159,7 @@ class UserChangeForm(UniqueEmailMixin, DjangoUserChangeForm):
         help_texts = {
             "username": "",
             "is_active": _(
-                "Without this, the person is signed out at once and cannot sign in. "
-                "Their conversations are kept."
+                "Without this, the person is signed out at once and cannot sign in. Their chats are kept."
             ),
             "is_staff": "",
             "is_superuser": _("Also those that no group gives."),

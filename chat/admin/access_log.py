@@ -33,6 +33,7 @@ class DateFilter(admin.DateFieldListFilter):
 
 @admin.register(ConversationAccess)
 class ConversationAccessAdmin(ReadOnlyListAdmin):
+    title = _("Who read what")
     list_display = ["at_", "reader", "owners_", "conversation_", "address"]
     ordering = ["-at"]
     sortable_by = ["at_"]
@@ -69,12 +70,12 @@ class ConversationAccessAdmin(ReadOnlyListAdmin):
         words = ngettext("{named} and {more} more", "{named} and {more} more", more)
         return format_html(words, named=named, more=more)
 
-    @admin.display(description=_("conversation"), ordering="title")
+    @admin.display(description=_("chat"), ordering="title")
     def conversation_(self, obj: ConversationAccess) -> str:
         """The conversation or the list that was read. The link's target checks the right to follow it."""
         if obj.kind == ConversationAccess.Kind.LIST:
             if not obj.words:
-                return gettext("The list of conversations")
+                return gettext("The list of chats")
             return format_html(gettext("Search for “{words}”"), words=format_html("<bdi>{}</bdi>", obj.words))
         address = reverse("admin:chat_conversation_change", args=[obj.conversation])
         return format_html('<a href="{}"><bdi>{}</bdi></a>', address, obj.title)

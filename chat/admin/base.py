@@ -34,6 +34,7 @@ class ChatAdmin(admin.ModelAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     changelist: type[ChangeList] = ChangeList
+    title: Any = ""  # of the list, and its name in the bar, in place of the plural of its rows
     has_pages = True  # for single rows; without them, only the history of the list's actions is kept
     has_history = True
 
@@ -41,8 +42,8 @@ class ChatAdmin(admin.ModelAdmin):
         return self.changelist
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """Title a list with the plural name of its rows, instead of Django's “Select … to change”."""
-        title = capfirst(self.opts.verbose_name_plural)
+        """Title a list with its name, instead of Django's “Select … to change”."""
+        title = self.title or capfirst(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
@@ -51,6 +52,12 @@ class ChatAdmin(admin.ModelAdmin):
             raise PermissionDenied
         return super().change_view(request, object_id, *args, **kwargs)
 
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], **more: Any) -> Any:
+        """Title the page of a row with the row's name, which Django shows below “Change …”."""
+        if more.get("change") and context.get("subtitle"):
+            context |= {"title": context["subtitle"], "subtitle": None}
+        return super().render_change_form(request, context, **more)
+
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         """Return Django's page. Raises PermissionDenied: without the right, for missing rows as well.
 
@@ -58,7 +65,7 @@ class ChatAdmin(admin.ModelAdmin):
         """
         if not (self.has_pages and self.has_history and self.has_view_permission(request)):
             raise PermissionDenied
-        return super().history_view(request, object_id, extra_context)
+        return super().history_view(request, object_id, {"title": _("History"), **(extra_context or {})})
 
     def page(self, request: HttpRequest, template: str, title: Any, **more: Any) -> TemplateResponse:
         """Return a page of this model that is no list and no form of Django's."""
@@ -149,13 +156,14 @@ def _change(form: Any, name: str) -> str:
     """Return the name of a field, and its values if it is no secret."""
     if name not in form.fields or isinstance(form.fields[name].widget, PasswordInput):
         return name
-    return f"{name} ({_logged(form[name].initial)} → {_logged(form.cleaned_data[name])})"
+    words = getattr(form.fields[name], "label_from_instance", str)
+    return f"{name} ({_logged(form[name].initial, words)} → {_logged(form.cleaned_data[name], words)})"
 
 
-def _logged(value: Any) -> str:
-    """Return a value as a short text: rows by their names, texts cut."""
+def _logged(value: Any, words: Callable[[Any], str]) -> str:
+    """Return a value as a short text: rows in words, texts cut."""
     several = isinstance(value, Iterable) and not isinstance(value, str)
-    text = ", ".join(sorted(map(str, value))) if several else str("" if value is None else value)
+    text = ", ".join(sorted(map(words, value))) if several else str("" if value is None else value)
     return (text[:MAX_LOGGED_CHARS] + "…" if len(text) > MAX_LOGGED_CHARS else text) or "–"
 
 

@@ -1,7 +1,7 @@
 """Columns that several lists have: times and people."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 
+WITH_ZONE = "Y-m-d H:i T"  # the format of a time, with the name of its zone
 Column = Callable[[Any, Any], str]
 """A method of an admin: called with the admin and a row."""
 
@@ -36,8 +37,8 @@ def person_column(path: str, title: Any) -> Column:
 
 
 def moment(when: datetime | None) -> str:
-    """Return the time to the minute in the active time zone, with the zone's name, as HTML; “–” for None."""
-    return _time(when, "Y-m-d H:i T")
+    """Return the time to the minute in the person's zone, as HTML with UTC as its tooltip; “–” for None."""
+    return _time(when, WITH_ZONE)
 
 
 def day(when: datetime | None) -> str:
@@ -47,11 +48,15 @@ def day(when: datetime | None) -> str:
 
 def in_words(when: datetime) -> str:
     """Return the time in the format of `moment`, as plain text for a sentence."""
-    return date_format(timezone.localtime(when), "Y-m-d H:i T")
+    return date_format(timezone.localtime(when), WITH_ZONE)
 
 
 def _time(when: datetime | None, shown: str) -> str:
     if when is None:
         return "–"
-    words = date_format(timezone.localtime(when), shown)
-    return format_html('<time datetime="{}">{}</time>', when.isoformat(timespec="seconds"), words)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        when.isoformat(timespec="seconds"),
+        date_format(when.astimezone(UTC), WITH_ZONE),
+        date_format(timezone.localtime(when), shown),
+    )

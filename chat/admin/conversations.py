@@ -31,7 +31,7 @@ from .columns import day, time_column
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
 
 CONVERSATION_LIST_URL = "admin:chat_conversation_changelist"
-INCOMPLETE = _("Older conversations are still being indexed, so the search does not find all of them.")
+INCOMPLETE = _("Older chats are still being indexed, so the search does not find all of them.")
 FILTERS = "_changelist_filters"  # Django's parameter, in links from a list, that preserves the list's filters
 
 

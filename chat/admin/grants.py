@@ -85,7 +85,7 @@ class ApiKeyAdmin(GrantAdmin):
         allowed = {
             _("run models"): obj.may_run,
             _("list models"): obj.may_list,
-            _("export conversations"): obj.may_export,
+            _("export chats"): obj.may_export,
             _("set AI Gateway options"): obj.may_set_gateway,
         }
         return ", ".join(str(name) for name, allowed in allowed.items() if allowed)
@@ -171,7 +171,7 @@ class SharedLinkAdmin(GrantAdmin):
         owner = Coalesce(owner, 0) if connection.vendor == "sqlite" else owner
         return queryset.alias(owner=owner).filter(owner__in=keys), False
 
-    @admin.display(description=_("conversation"))
+    @admin.display(description=_("chat"))
     def conversation_(self, obj: SharedLink) -> SafeString:
         """A link to the branch that is shared."""
         page = reverse("admin:chat_conversation_change", args=[obj.leaf.conversation_id])

@@ -1,7 +1,7 @@
-"""The overview: today's figures, the state of the set-up, and all lists in groups."""
+"""The overview: today's figures, and the state of the set-up."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -12,7 +12,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext
-from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import config
 from chat.catalog.catalog import current
@@ -23,29 +22,6 @@ from chat.models.worker import DEAD_AFTER
 from .keyset import unindexed
 from .model_stats import USAGE_PERMISSIONS, total_cost, usage_since
 
-# Titles of the groups, and the models in them.
-GROUPS = (
-    (_("People"), ("User", "Invite", "Group")),
-    (_("Conversations"), ("Conversation", "SharedLink", "ConversationAccess")),
-    (_("Models"), ("SiteModel", "Assistant")),
-    (_("Usage"), ("Run", "Call", "TitleRequest", "ApiKey")),
-    (_("System"), ("Worker",)),
-)
-MODEL_DESCRIPTIONS = {
-    "User": _("Accounts, roles and passwords"),
-    "Invite": _("Links with which people create their account"),
-    "Group": _("Permissions, and access to models"),
-    "Conversation": _("Read and search what people and models wrote"),
-    "SharedLink": _("Who shares conversations by a link, and until when"),
-    "ConversationAccess": _("Who read whose conversations, and when"),
-    "SiteModel": _("Which models are offered, to whom, and the default"),
-    "Assistant": _("Who published which assistants, and to whom"),
-    "Run": _("Each attempt at a reply: outcome, tokens, errors"),
-    "Call": _("Requests by programs, with their keys"),
-    "TitleRequest": _("Generated titles: outcome and tokens"),
-    "ApiKey": _("Keys of people’s programs, to be revoked here"),
-    "Worker": _("Server processes, and the replies they are writing"),
-}
 # The details of a failed fetch, as the ends of a sentence.
 LIST_PROBLEMS = {
     "The list of models is empty.": gettext_noop("it is empty"),
@@ -67,22 +43,6 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A list: its name, what it holds, its URL, and the URL that adds a row, "" if there is none."""
-
-    name: str
-    about: str
-    url: str
-    add_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    title: str
-    items: list[Item] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
 class Status:
     """The state of the set-up as far as it is known without asking any server."""
 
@@ -90,12 +50,11 @@ class Status:
     bad: bool
 
 
-def overview(request: HttpRequest, apps: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the user may see of the overview. `apps` is Django's list of the models with rights."""
+def overview(request: HttpRequest) -> dict[str, Any]:
+    """Return what the user may see of the overview."""
     return {
         "figures": list(_figures(request.user)),
         "status": _status() if getattr(request.user, "is_superuser", False) else None,
-        "groups": _groups(request.user, apps),
     }
 
 
@@ -173,33 +132,3 @@ def _connection() -> str:
 
 def _alive() -> int:
     return Worker.objects.filter(heartbeat_at__gte=Now() - DEAD_AFTER).count()
-
-
-def _groups(user: Any, apps: list[dict[str, Any]]) -> list[Group]:
-    """Return the groups with the models the user has rights to. A model without a group is under “System”."""
-    models = {each["object_name"]: each for app in apps for each in app["models"] if each["admin_url"]}
-    placed = {name for _title, names in GROUPS for name in names}
-    groups = []
-    for title, names in GROUPS:
-        last = [] if title != GROUPS[-1][0] else [name for name in models if name not in placed]
-        items = [_item(name, models[name]) for name in (*names, *last) if name in models]
-        groups.append(Group(str(title), items + _pages(user, names)))
-    return [group for group in groups if group.items]
-
-
-def _item(name: str, model: dict[str, Any]) -> Item:
-    return Item(
-        model["name"], str(MODEL_DESCRIPTIONS.get(name, "")), model["admin_url"], model["add_url"] or ""
-    )
-
-
-def _pages(user: Any, names: tuple[str, ...]) -> list[Item]:
-    """Return the pages of a group that are no lists."""
-    pages = []
-    if "SiteModel" in names and user.has_perm("chat.view_run"):
-        about = gettext("Failures, speed and cost of each model")
-        pages.append(Item(gettext("Statistics by model"), about, reverse("admin:chat_run_rates")))
-    if "Worker" in names and user.is_superuser:
-        about = gettext("Tests the database, Redis, Cloudflare and the models")
-        pages.append(Item(gettext("Setup check"), about, reverse("checkup")))
-    return pages

@@ -8,10 +8,10 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import ManyToManyField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -30,6 +30,7 @@ from chat.models.user import Role, role_expression, set_permissions
 from .base import ChatAdmin, ConfirmedForm, ConfirmedFormMixin, LoggedValuesMixin
 from .columns import time_column
 from .filters import RoleFilter, StatusFilter
+from .permissions import PermissionsField, PermissionsForm
 
 PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_PERMISSIONS = _(
@@ -38,7 +39,7 @@ ABOUT_PERMISSIONS = _(
 )
 
 
-class ChangeForm(ConfirmedForm, UserChangeForm):
+class ChangeForm(PermissionsForm, ConfirmedForm, UserChangeForm):
     """The form of an account."""
 
 
@@ -46,12 +47,28 @@ class PasswordForm(ConfirmedForm, SetUserPasswordForm):
     """A new password for another person."""
 
 
-class GroupForm(ConfirmedForm, forms.ModelForm):
+class GroupForm(PermissionsForm, ConfirmedForm, forms.ModelForm):
     """The form of a group."""
+
+    class Meta:
+        labels = {"permissions": _("Members may")}
+
+
+class BoxesMixin(admin.ModelAdmin):
+    """Boxes in place of Django's lists that are filled from others; permissions are in words."""
+
+    filter_horizontal = ()
+    formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Return the field of the form."""
+        if db_field.remote_field.model is Permission:
+            kwargs["form_class"] = PermissionsField
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
 
 @admin.register(User)
-class UserAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoUserAdmin):
+class UserAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoUserAdmin):
     """The accounts. Staff with the right to change users can change those who are not staff."""
 
     form = ChangeForm
@@ -68,7 +85,7 @@ class UserAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoUserAdmi
         (_("Activity"), {"fields": ("last_login_", "date_joined_")}),
     )
     add_fieldsets = ((None, {"fields": ("username", "email", "password1", "password2")}),)
-    list_display = ("username", "email", "role", "status", "last_login_")
+    list_display = ("name", "email", "role", "status", "last_login_")
     list_filter = (RoleFilter, StatusFilter, "groups")
     search_fields = ("username", "email")
     actions = None
@@ -89,6 +106,10 @@ class UserAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoUserAdmi
         super().save_related(request, form, formsets, change)
         if role := getattr(form, "chosen_role", None):
             set_permissions(form.instance, role)
+
+    @admin.display(description=_("name"), ordering="username")
+    def name(self, obj: User) -> str:
+        return obj.username
 
     @admin.display(description=_("role"), ordering="role")
     def role(self, obj: Any) -> str:
@@ -183,7 +204,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class GroupAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoGroupAdmin):
+class GroupAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, DjangoGroupAdmin):
     """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
 
     form = GroupForm

@@ -19,6 +19,7 @@ WORKERS_LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyListAdmin):
+    title = _("Processes")
     list_display = ["process", "alive", "live_runs", "started_", "heartbeat_at_"]
     ordering = ["-heartbeat_at"]
     started_ = time_column("started", _("started"))

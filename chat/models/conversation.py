@@ -201,7 +201,7 @@ class Conversation(models.Model):
     objects = ConversationQuerySet.as_manager()
 
     class Meta:
-        verbose_name, verbose_name_plural = _("conversation"), _("conversations")
+        verbose_name, verbose_name_plural = _("chat"), _("chats")
         # A list reads the rows that it shows, however many others there are: each has an index of its own.
         indexes = [
             models.Index(fields=["user", "-updated"], name="conversation_by_user"),

@@ -24,7 +24,7 @@ class ConversationAccess(models.Model):
     """
 
     class Kind(models.TextChoices):
-        CONVERSATION = "conversation", _("Conversation")
+        CONVERSATION = "conversation", _("Chat")
         LIST = "list", _("List")
 
     at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
@@ -41,7 +41,7 @@ class ConversationAccess(models.Model):
     address = models.GenericIPAddressField(_("address"), null=True, editable=False)
 
     class Meta:
-        verbose_name, verbose_name_plural = _("conversation access"), _("conversation accesses")
+        verbose_name, verbose_name_plural = _("reading"), _("readings")
         default_permissions = ("view",)
         ordering = ["-at"]
         indexes = [models.Index(fields=["owner_key", "-at"], name="access_by_owner")]

@@ -168,7 +168,7 @@ class Run(ModelRequest):
     objects = RunQuerySet.as_manager()
 
     class Meta:
-        verbose_name, verbose_name_plural = _("reply attempt"), _("reply attempts")
+        verbose_name, verbose_name_plural = _("reply"), _("replies")
         indexes = [
             *(index for index in log_indexes("run") if index.name != "run_by_status"),
             # These two find, without the rows, the conversations whose latest run has a status.

@@ -136,6 +136,7 @@ class User(AbstractUser):
     _replaces_password = False  # True once a password was set on this object that is not yet saved
 
     class Meta(AbstractUser.Meta):
+        verbose_name, verbose_name_plural = _("person"), _("people")
         constraints = [
             models.UniqueConstraint(
                 Lower("email"),

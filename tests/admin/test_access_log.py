@@ -291,6 +291,5 @@ def test_administrators_see_who_read_what(administrator: Client, kept: Conversat
     page = administrator.get("/admin/chat/conversationaccess/").content.decode()
     for text in ("erin", "alice", "On boats", "192.0.2.7", f"{LIST}{kept.conversation}/change/"):
         assert text in page
-    assert re.search(
-        r"1 result", administrator.get("/admin/chat/conversationaccess/?q=boats").content.decode()
-    )
+    page = administrator.get("/admin/chat/conversationaccess/?q=boats").content.decode()
+    assert "\n1 reading\n" in page

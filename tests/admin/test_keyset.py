@@ -91,7 +91,7 @@ def test_rows_are_counted_only_on_a_list_of_one_page(reviewer: Client, many: lis
     with CaptureQueriesContext(connection) as queries:
         page = reviewer.get(f"{LIST}?{query}").content.decode()
     assert not [each["sql"] for each in queries if "COUNT(*) FROM (" in each["sql"]]
-    assert "\n50+ conversations" in page
+    assert "\n50+ chats" in page
     assert "50 results" not in page
     assert "\n1 conversation\n" in reviewer.get(f"{LIST}?q={many[0].split()[1]}").content.decode()
 

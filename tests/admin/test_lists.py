@@ -116,5 +116,5 @@ def test_every_list_with_a_search_box_searches(administrator: Client, model: typ
 @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.model_name)
 def test_a_list_is_titled_with_what_it_lists(administrator: Client, model: type[Model]) -> None:
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-    title = str(model._meta.verbose_name_plural)
+    title = str(admin.site.get_model_admin(model).title or model._meta.verbose_name_plural)
     assert administrator.get(address).context["title"] == title[0].upper() + title[1:]

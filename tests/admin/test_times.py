@@ -14,7 +14,8 @@ from tests.support.server import Server
 
 WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 TIME = re.compile(
-    r'<time datetime="(\d{4}-\d\d-\d\dT[\d:]{8}\+00:00)">\d{4}-\d\d-\d\d(?: \d\d:\d\d (UTC|JST))?</time>'
+    r'<time datetime="(\d{4}-\d\d-\d\dT[\d:]{8}\+00:00)" title="\d{4}-\d\d-\d\d \d\d:\d\d UTC">'
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d (UTC|JST))?</time>"
 )
 BEGUN, IN_TOKYO = "2026-11-01 09:00 UTC", "2026-11-01 18:00 JST"
 LISTS = ["conversation/", "run/", "worker/", "conversationaccess/", "user/", "invite/"]
@@ -61,6 +62,6 @@ def test_a_transcript_and_a_list_are_read_in_the_readers_zone(server: Server) ->
     assert BEGUN in erin.get(address).text
     erin.client.cookies["tz"] = "Asia/Tokyo"
     page = erin.get(address).text
-    assert f'<time datetime="2026-11-01T09:00:00+00:00">{IN_TOKYO}</time>' in page
+    assert f'<time datetime="2026-11-01T09:00:00+00:00" title="{BEGUN}">{IN_TOKYO}</time>' in page
     assert "JST" in erin.get("/admin/chat/conversation/").text
     erin.client.cookies.clear()

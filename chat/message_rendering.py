@@ -17,7 +17,7 @@ SLICE_SECONDS = 0.05  # wall time for which one page renders before the next use
 
 
 class Text(NamedTuple):
-    """A message's Markdown.
+    """A message's Markdown, or the text of a question: there only fenced code is drawn.
 
     `anchors`: see `rendering.markdown.render`; `final`: the text will not change any more.
     """
@@ -25,6 +25,7 @@ class Text(NamedTuple):
     markdown: str
     anchors: str
     final: bool = True
+    typed: bool = False
 
 
 async def render_page(person: Hashable, texts: Iterable[Text]) -> list[MessageHtml]:
@@ -75,7 +76,10 @@ class _Page:
         """Render for one turn of SLICE_SECONDS. Return True if all texts are done."""
         until = time.monotonic() + SLICE_SECONDS
         for text in self._texts:
-            self.html.append(self._renderer.html(text.markdown, text.anchors, final=text.final))
+            if text.typed:
+                self.html.append(self._renderer.question(text.markdown))
+            else:
+                self.html.append(self._renderer.html(text.markdown, text.anchors, final=text.final))
             if time.monotonic() > until:
                 return False
         return True

@@ -87,7 +87,7 @@ class TranscriptEntry:
     pictures: list[Attachment]
     documents: list[Attachment]
     sources: list[CitedSource]
-    html: MessageHtml | None = None  # of a rendered reply
+    html: MessageHtml | None = None  # once it is rendered
 
     @property
     def state(self) -> str:
@@ -141,15 +141,18 @@ class Transcript:
         return any(entry.pictures or entry.documents for entry in self.entries)
 
     def rendered_for(self, person: int) -> "Transcript":
-        """Return the transcript with the replies' HTML. Slow, so call it outside of a transaction."""
-        replies = [entry for entry in self.entries if entry.message.role == Message.Role.ASSISTANT]
-        texts = [Text(entry.text, str(entry.message.pk), not entry.is_live) for entry in replies]
-        html_of = dict(
-            zip((entry.message.pk for entry in replies), render_page_sync(person, texts), strict=True)
-        )
-        return replace(
-            self, entries=[replace(entry, html=html_of.get(entry.message.pk)) for entry in self.entries]
-        )
+        """Return the transcript with the messages' HTML. Slow, so call it outside of a transaction."""
+        texts = [
+            Text(
+                entry.text,
+                str(entry.message.pk),
+                not entry.is_live,
+                typed=entry.message.role == Message.Role.USER,
+            )
+            for entry in self.entries
+        ]
+        rendered = zip(self.entries, render_page_sync(person, texts), strict=True)
+        return replace(self, entries=[replace(entry, html=html) for entry, html in rendered])
 
 
 def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID | None) -> Transcript:

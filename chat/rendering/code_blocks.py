@@ -94,10 +94,14 @@ def code_block(language: str, code: str) -> str:
 
     `code` is already HTML.
     """
-    kind = f" {PREVIEWABLE}" if language in PREVIEW_LANGUAGES else ""
+    return code_figure(language, "", code, f" {PREVIEWABLE}" if language in PREVIEW_LANGUAGES else "")
+
+
+def code_figure(caption: str, before: str, code: str, kind: str = "") -> str:
+    """Return the HTML of a block with this caption. All parts are HTML; `before` is not code."""
     return (
-        f'<figure class="code{kind}"><figcaption>{language}</figcaption>'
-        f'<pre tabindex="0" dir="ltr"><code>{code}</code></pre></figure>'
+        f'<figure class="code{kind}"><figcaption>{caption}</figcaption>'
+        f'<pre tabindex="0" dir="ltr">{before}<code>{code}</code></pre></figure>'
     )
 
 

@@ -10,6 +10,7 @@ from hashlib import blake2b
 
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .markdown import parse
+from .questions import question_html
 
 MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
 MIN_COMPRESSED_BYTES = 512  # shorter HTML is not compressed
@@ -119,6 +120,19 @@ class PageRenderer:
         """Return the HTML of a message. `anchors`: see `render`. `final`: the text no longer changes."""
         make = partial(self._make, text, anchors, final=final)
         return MessageHtml(self._store.get_or_make(key_of(text, anchors), make))
+
+    def question(self, text: str) -> MessageHtml:
+        """Return the HTML of a question, with its fenced code drawn. Without any it is made at each view."""
+        if "```" not in text and "~~~" not in text:
+            return MessageHtml(question_html(text))
+        return MessageHtml(self._store.get_or_make(key_of(text, "typed"), partial(self._make_question, text)))
+
+    def _make_question(self, text: str) -> tuple[str, bool]:
+        granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)
+        budget = Budget(granted)
+        html = question_html(text, budget)
+        self._left -= granted - budget.left
+        return html, not (budget.exceeded and granted < HIGHLIGHT_BUDGET_CHARS)
 
     def _make(self, text: str, anchors: str, *, final: bool) -> tuple[str, bool]:
         granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)

@@ -93,7 +93,7 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
             "li": {"task"},
             "p": {"html", "alert"},
             "blockquote": {"note", "tip", "important", "warning", "caution"},
-            "span": {*TOKEN_CLASSES.values(), "checkbox", "host", "label", "equation", "tex"} - {""},
+            "span": {*TOKEN_CLASSES.values(), "checkbox", "host", "label", "equation", "tex", "fence"} - {""},
             "sup": {"footnote"},
             "td": _ALIGNED,
             "th": _ALIGNED,

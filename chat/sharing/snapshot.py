@@ -80,11 +80,12 @@ def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | N
 
 
 async def render(snapshot: SharedPage, visitor: Hashable) -> None:
-    """Render the replies and add their HTML. `visitor`: the client whose share of the renderer this uses."""
-    replies = [each for each in snapshot.messages if each["role"] == Message.Role.ASSISTANT]
-    texts = [Text(each["text"], each["id"]) for each in replies]
+    """Render the messages and add their HTML. `visitor`: the client whose share of the renderer this uses."""
+    texts = [
+        Text(each["text"], each["id"], typed=each["role"] == Message.Role.USER) for each in snapshot.messages
+    ]
     html = await render_page(visitor, texts)
-    for message, rendered in zip(replies, html, strict=True):
+    for message, rendered in zip(snapshot.messages, html, strict=True):
         message["html"] = rendered
 
 

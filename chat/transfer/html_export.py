@@ -63,7 +63,9 @@ svg { inline-size: 1em; block-size: 1em; }
   .question .plain { border: 1px solid var(--edge); }
   h2 { break-after: avoid; }
   .prose :is(.code, tr) { break-inside: avoid; }
-  .prose pre { white-space: pre-wrap; }
+  .code pre { white-space: pre-wrap; }
+  .prose :is(.table, .equation) { overflow: visible; }
+  .prose :is(th, td) { min-inline-size: 0; padding-inline: .25rem; overflow-wrap: anywhere; }
 }
 """
 
@@ -73,12 +75,9 @@ async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf)
     yield await run_in_db(_head, conversation, zone)  # it names the assistant, which may have to be read
     for batch in await run_in_db(shown_batches, conversation):
         messages = await run_in_db(read, batch)
-        replies = [each for each in messages if each["role"] == Message.Role.ASSISTANT]
-        html = iter(
-            await render_page(conversation.user_id, [Text(each["text"], each["id"]) for each in replies])
-        )
-        for message in messages:
-            rendered = next(html) if message["role"] == Message.Role.ASSISTANT else ""
+        texts = [Text(each["text"], each["id"], typed=each["role"] == Message.Role.USER) for each in messages]
+        html = await render_page(conversation.user_id, texts)
+        for message, rendered in zip(messages, html, strict=True):
             pictures = files.STORAGE_POOL.submit(conversation.user_id, _pictures, message)
             yield _message(message, rendered, await asyncio.wrap_future(pictures), zone, name_of)
     yield DOCUMENT_END

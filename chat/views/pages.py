@@ -49,14 +49,14 @@ class ChatPage:
         self._add_html(render_page_sync(self.user.pk, self._texts()))
         return RENDER_POOL.submit(self.user.pk, self._render).result()
 
-    def _replies(self) -> list[dict[str, Any]]:
-        return [item for item in self.items if item["role"] == Message.Role.ASSISTANT]
-
     def _texts(self) -> list[Text]:
-        return [Text(item["text"], str(item["id"]), item["final"]) for item in self._replies()]
+        return [
+            Text(item["text"], str(item["id"]), item["final"], typed=item["role"] == Message.Role.USER)
+            for item in self.items
+        ]
 
-    def _add_html(self, replies: Iterable[MessageHtml]) -> None:
-        for item, html in zip(self._replies(), replies, strict=True):
+    def _add_html(self, messages: Iterable[MessageHtml]) -> None:
+        for item, html in zip(self.items, messages, strict=True):
             item["html"] = html
 
     def _render(self) -> HttpResponse:

@@ -1,6 +1,6 @@
 import { isTouch } from './composer.js';
 import { MessageQueue } from './message_queue.js';
-import { page } from './page.js';
+import { cloneTemplate, page } from './page.js';
 import { Sync } from './sync.js';
 
 const PAGE_PART = 0.8; // of the window's height
@@ -18,6 +18,7 @@ export function startBackground(chat) {
   watchPastedFiles(chat);
   watchDraggedFiles();
   watchModel();
+  document.head.append(cloneTemplate('print-styles-template'));
   // Before the focus moves; only a Tab that is the first key may be too early.
   document.addEventListener('keydown', ({ key }) => key === 'Tab' && updateScrollableTabStops());
   if (isTouch() && visualViewport) liftAboveKeyboard(() => chat.followEnd());
@@ -114,7 +115,7 @@ export function isHelpKey({ key, ctrlKey, metaKey, isComposing }, isInField) {
  * focus moves, so that a page that is used without a keyboard pays nothing, however much streams into it.
  */
 function updateScrollableTabStops() {
-  const boxes = Array.from(document.querySelectorAll('.prose :is(pre, .table)'));
+  const boxes = Array.from(document.querySelectorAll('.code pre, .prose .table'));
   const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth); // measure all before changing any
   boxes.forEach((box, at) => (box.tabIndex = scrolling[at] ? 0 : -1));
 }

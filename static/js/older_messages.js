@@ -35,15 +35,16 @@ async function load(chat, link, observer) {
   else link.dataset.failed = 'true';
 }
 
-/** Load pages of older messages, so many at most, until the element with this id is there. */
-async function loadUntil(chat, id, pages) {
+/** Load pages of older messages, so many at most, until the element with this id is there; '': all of them. */
+export async function loadUntil(chat, id, pages) {
   for (let page = 0; page < pages && !document.getElementById(id); page++) {
     const link = chat.thread.querySelector('.older');
     if (!link) return;
     link.dataset.watched = link.ariaBusy = 'true'; // keeps the observer from loading it as well
     const found = await fetchThread(link.href).catch(() => null);
-    if (found && link.isConnected) insert(chat, link, found);
     link.ariaBusy = 'false';
+    if (!found || !link.isConnected) return;
+    insert(chat, link, found);
   }
 }
 

@@ -22,6 +22,15 @@ export async function updateThread(chat, since) {
   return found.dataset.version;
 }
 
+/** Draw the fenced code of a question as the server does. */
+export async function drawCode(chat, question) {
+  const found = await fetchThread(`${page.url('conversation', page.conversation)}?since=${question.dataset.message}`);
+  const text = found.querySelector(`#${question.id} > [data-part=text]`);
+  addCodeActions(text);
+  question.querySelector('[data-part=text]').replaceChildren(...text.childNodes);
+  chat.followEnd();
+}
+
 /**
  * Show another version of a message, with what follows it. Its end stays under the pointer that chose it.
  * @param {HTMLElement} article  the version that is shown

@@ -105,6 +105,7 @@ export class Turn {
     setMessage(this.reply.article, meta.message, meta.created);
     this.reply.article.dataset.run = meta.run;
     this.reply.model = page.modelName(meta.model);
+    if (hasFence(this.question)) import('./thread.js').then((module) => module.drawCode(this.#chat, this.question)).catch(() => {});
     document.dispatchEvent(new Event('messageschange')); // sync.js shows their times
   }
 
@@ -197,6 +198,12 @@ function explainEnd({ kind, status, error }) {
 /** Return whether a question is folded. chat/views/conversations/thread.py does the same: a line counts as 50 characters more. */
 export function isLongQuestion(text) {
   return text.length + 50 * text.split('\n').length > 2_500;
+}
+
+/** Return whether a question that was sent now may have code, which only the server draws. */
+function hasFence(article) {
+  const text = article?.querySelector('[data-part=text]');
+  return text?.firstElementChild === null && /^(```|~~~)/m.test(text.textContent);
 }
 
 /** Add an article of a turn to the end of the thread. @param {'question'|'reply'} kind */

@@ -154,7 +154,7 @@ def test_memory_does_not_grow_with_the_conversation(tree: Tree) -> None:
 
 def test_the_style_sheet_of_a_page_has_every_part() -> None:
     sheet = style_sheet()
-    for rule in ("--ground:", ".prose pre {", ".code .k {", "math .boxed", ".question .plain"):
+    for rule in ("--ground:", ".code pre {", ".code .k {", "math .boxed", ".question .plain"):
         assert rule in sheet
     assert "</" not in sheet
     assert "url(" not in sheet

@@ -24,6 +24,8 @@ from .conversations.thread import Thread
 from .files import attachment_parts
 from .requests import access, parameter_form
 
+MESSAGES_TO_LEARN_KEYS = 5
+
 
 def thread_context(
     request: HttpRequest,
@@ -93,11 +95,18 @@ def page_context(
         "temporary": (
             conversation.temporary if conversation else "temporary" in (request.GET or request.POST)
         ),
+        "knows_keys": _knows_keys(listing, page),
         "gateway": bool(settings.AI_GATEWAY_ID),
         "sharing": links.is_on(),
         "accepted_files": _accepted_files(catalog),
         **added,
     }
+
+
+def _knows_keys(listing: Listing, page: Thread) -> bool:
+    """Return True if the person has sent some messages: the keys need no line below the box any more."""
+    listed = sum(len(group["items"]) for group in listing.groups)
+    return listed + len(page.items) // 2 >= MESSAGES_TO_LEARN_KEYS
 
 
 def _accepted_files(catalog: Catalog) -> str:

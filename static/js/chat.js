@@ -28,7 +28,7 @@ class Chat {
     for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#dispatch(event));
     document.getElementById('sign-out').addEventListener('submit', () => drafts.clear());
     // A selection may begin before it is known what will be in it, and copying cannot wait for a module.
-    document.addEventListener('selectstart', () => document.querySelector('math') && import('./copy_tex.js'));
+    document.addEventListener('selectstart', ({ target }) => target.matches?.('textarea, input') || import('./copy_selection.js'));
     for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.onFiles(event, event.dataTransfer));
     document.addEventListener('change', ({ target }) => target.type === 'file' && this.addFiles(target));
     document.getElementById('content').addEventListener('input', ({ target }) => target.value === '/' && import('./prompt_menu.js').then((module) => module.openPrompts(target), () => {}));
@@ -107,7 +107,6 @@ class Chat {
   #dispatch(event) {
     const element = event.target.closest('[data-action]');
     if (!element || (event.type === 'click' && element.matches('form'))) return;
-    if (element.href && (event.ctrlKey || event.metaKey)) return; // it opens a tab
     event.preventDefault();
     import('./message_actions.js').then((module) => module.dispatch(this, element), () => submitPlainly(element));
   }
@@ -213,6 +212,7 @@ class Chat {
     const opener = event.target.closest('[data-opens]');
     if (!opener) return;
     event.preventDefault();
+    if (opener.id === 'print') return import('./print.js').then(({ printChat }) => printChat(this), () => print());
     // Without the module, the button of a menu opens it, and the button of a form submits it.
     const openPlainly = () => (opener.form ? submitPlainly(opener) : opener.popoverTargetElement?.togglePopover());
     this.withSidebar((sidebar) => sidebar.open(opener.dataset.opens, opener), openPlainly);

@@ -11,7 +11,7 @@ export async function rate(chat, button) {
   const result = await send(chat, article, { thumb });
   if (!result) return show(article, previous);
   article.querySelector('.feedback-reason')?.remove();
-  if (thumb !== 'none') showReasonForm(article, thumb);
+  if (thumb === 'down') showReasonForm(article, button);
   announce(page.text(thumb === 'none' ? 'taken-back' : 'thanks'));
 }
 
@@ -49,10 +49,11 @@ function show(article, thumb) {
   }
 }
 
-function showReasonForm(article, thumb) {
+/** Ask what was wrong. Only a thumb down is asked for a reason: praise needs none. */
+function showReasonForm(article, button) {
   const form = cloneTemplate('feedback-reason-template');
   const field = form.elements.reason;
-  form.elements.thumb.value = thumb;
+  form.elements.thumb.value = 'down';
   field.id = `feedback-reason-${article.dataset.message}`;
   form.querySelector('label').htmlFor = field.id;
   field.addEventListener('keydown', (event) => {
@@ -61,5 +62,6 @@ function showReasonForm(article, thumb) {
     form.querySelector('[data-action=dismiss]').click();
   });
   article.append(form);
+  if (mayMoveFocus(button)) field.focus({ preventScroll: true });
   form.scrollIntoView({ block: 'nearest' });
 }

@@ -1,12 +1,14 @@
 import { clearError, fetchText, postAction, showError } from './api.js';
-import { copyText, showCopied } from './clipboard.js';
+import { copy, copyText, showCopied } from './clipboard.js';
 import { returnFocus } from './focus.js';
 import { announce, page } from './page.js';
 import { regenerate, showVersion } from './thread.js';
 
 /** The handler of each button in the thread, by its `data-action`. */
 const ACTIONS = {
-  copy,
+  copy: copyMessage,
+  'copy-markdown': copyMarkdown,
+  print: (...args) => import('./print.js').then(({ printMessage }) => printMessage(...args)),
   select,
   suggest: async (chat, button) => chat.composer.suggest(button.dataset.text),
   ask,
@@ -27,7 +29,7 @@ const ACTIONS = {
   'download-code': (...args) => import('./code_actions.js').then(({ downloadCode }) => downloadCode(...args)),
   'preview-code': (...args) => import('./code_actions.js').then(({ togglePreview }) => togglePreview(...args)),
   'wrap-code': (...args) => import('./code_actions.js').then(({ toggleWrap }) => toggleWrap(...args)),
-  more: (...args) => import('./popup_menu.js').then(({ openMessageMenu }) => openMessageMenu(...args)),
+  more: (...args) => import('./popup_menu.js').then(({ openMessageMenu }) => openMessageMenu(...args, dispatch)),
   picture: (...args) => import('./attachment_parts.js').then(({ openPicture }) => openPicture(...args)),
   models: (...args) => import('./model_picker.js').then(({ openRegeneratePicker }) => openRegeneratePicker(...args)),
 };
@@ -35,15 +37,16 @@ const ACTIONS = {
 /**
  * Run the handler of a button or form in the thread.
  * @param {HTMLElement} element  the button that was pressed, or the form that was submitted
+ * @param {string} [name]  of what an entry of its menu does
  */
-export async function dispatch(chat, element) {
+export async function dispatch(chat, element, name = element.dataset.action) {
   const article = element.closest('article');
   clearError(article);
   const requestsReply = 'turn' in element.dataset;
   if (requestsReply && chat.busy) return showError(article, page.text('wait'), 'busy');
   if (!requestsReply && element.ariaDisabled === 'true') return;
   try {
-    await ACTIONS[element.dataset.action](chat, element);
+    await ACTIONS[name](chat, element);
   } catch (error) {
     console.warn(error);
     showError(article, page.text('not-done'));
@@ -58,13 +61,23 @@ async function ask(chat, form) {
   return asked;
 }
 
-/** Copy a message: the Markdown of a reply, which only the server has, or a question as it was typed. */
-async function copy(chat, button) {
-  const article = button.closest('article');
-  const source = page.url('source', article.dataset.message);
-  if (!(await copyText(fetchText(source)))) return showError(article, page.text('not-copied'));
+/** Copy a message for people: a reply as it looks, a question as it was typed. */
+async function copyMessage(chat, button) {
+  const text = button.closest('.reply')?.querySelector('[data-part=text]');
+  if (!text) return copyMarkdown(chat, button);
+  const rich = import('./rich_text.js').then(({ richText }) => richText([text]));
+  return sayCopied(button, copy({ 'text/html': rich.then(({ html }) => html), 'text/plain': rich.then(({ text: plain }) => plain) }));
+}
+
+/** Copy what the model or the person wrote, which only the server has. */
+function copyMarkdown(chat, button) {
+  return sayCopied(button, copyText(fetchText(page.url('source', button.closest('article').dataset.message))));
+}
+
+async function sayCopied(button, copying) {
+  if (!(await copying)) return showError(button.closest('article'), page.text('not-copied'));
   announce(page.text('copied'));
-  showCopied(button);
+  return showCopied(button);
 }
 
 /** Show another version of a message. The focus stays on the side of the version buttons that was pressed. */

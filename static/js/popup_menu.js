@@ -53,8 +53,8 @@ function place(menu, button) {
 }
 
 /** Open the menu of a message. The server renders it, because it shows how many messages a deletion removes. */
-export async function openMessageMenu(chat, link) {
-  const { message } = link.closest('article').dataset;
+export async function openMessageMenu(chat, button, dispatch) {
+  const { message } = button.closest('article').dataset;
   const url = page.url('source', message).replace(/source\/$/, 'actions/');
   const part = await fetchPart(url).catch(() => null);
   if (!part) return location.assign(url);
@@ -62,10 +62,20 @@ export async function openMessageMenu(chat, link) {
   last = document.createElement('div');
   last.className = 'options';
   last.popover = 'auto';
-  last.ariaLabel = link.ariaLabel;
+  last.ariaLabel = button.ariaLabel;
   last.append(part);
+  last.addEventListener('click', (event) => onItem(event, (name) => dispatch(chat, button, name)));
   document.body.append(last);
-  openMenu(last, link);
+  openMenu(last, button);
+}
+
+/** Do what an entry says. The others are forms. */
+function onItem(event, run) {
+  const item = event.target.closest('[data-action]');
+  if (!item) return;
+  event.preventDefault();
+  close(last);
+  run(item.dataset.action);
 }
 
 /** Select an option of a list whose field keeps the focus, or none: https://www.w3.org/WAI/ARIA/apg/patterns/combobox/ */

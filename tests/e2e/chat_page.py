@@ -20,6 +20,7 @@ DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the sec
 # background.js marks it, with which the page loads what sends once something is typed or pointed at.
 READY = ".account-button[aria-haspopup=menu]"
 Window = Callable[..., Page]
+WHY = "What was wrong? (optional, administrators can read it)"
 
 
 def question(scenario: str, text: str = "Tell me something.") -> str:

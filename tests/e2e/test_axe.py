@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from chat.views.requests.errors import refuse
 from tests.admin.seed_cli import plant
 from tests.e2e.axe import WINDOW, findings
-from tests.e2e.chat_page import ChatPage, Window, open_instructions, question
+from tests.e2e.chat_page import WHY, ChatPage, Window, open_instructions, question
 from tests.e2e.input_methods import MOUSE
 from tests.e2e.sessions import set_up_path
 from tests.e2e.sidebar_page import Shell, conversations, drop
@@ -216,12 +216,12 @@ def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPa
     chat.ended()
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Bad reply").click()
-    expect(chat.page.get_by_label("Why? (optional)")).to_be_visible()
+    expect(chat.page.get_by_label(WHY)).to_be_visible()
     chat.reply.get_by_role("button", name="Preview", exact=True).click()
     expect(chat.reply.locator("iframe")).to_be_visible()
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Close").click()
-    expect(chat.page.get_by_label("Why? (optional)")).to_have_count(0)  # and the focus was moved
+    expect(chat.page.get_by_label(WHY)).to_have_count(0)  # and the focus was moved
     chat.ask(question("reasoning think=5 tokens=5"))
     chat.ended()
     chat.reply.locator("[data-part=thinking]").click()

@@ -88,14 +88,12 @@ def copied(chat: ChatPage) -> str:
 
 
 @MOUSE_ELSEWHERE
-def test_a_reply_is_copied_as_the_markdown_it_was_written_in(
-    window: Window, server: Server, way: Way
-) -> None:
+def test_a_streamed_reply_is_copied_without_its_marks(window: Window, server: Server, way: Way) -> None:
     chat = ChatPage.open(window, server, **way.window, **MAY)
     chat.ask(f"A recipe\n{says_line(MARKDOWN, size=5)}")
     chat.ended()
     way.press(named(chat.reply, "Copy message"))
-    assert copied(chat) == MARKDOWN
+    assert copied(chat) == "Bread\n\n• Flour\n• Water & salt <1 %\n\nbake --now"
 
 
 def test_a_question_is_copied_as_it_was_typed(window: Window, server: Server) -> None:
@@ -111,5 +109,5 @@ def test_a_failed_copy_is_noted_under_the_message(window: Window, server: Server
     chat.ask("Hello")
     chat.ended()
     delete(chat)
-    MOUSE.press(named(chat.reply, "Copy message"))
-    expect(chat.reply.get_by_role("alert")).to_have_text("Your browser blocked copying.")
+    MOUSE.press(named(chat.questions.last, "Copy message"))
+    expect(chat.questions.last.get_by_role("alert")).to_have_text("Your browser blocked copying.")

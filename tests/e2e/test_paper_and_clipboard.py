@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.seed import talk
+from tests.e2e.seed import numbered, talk
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
@@ -20,6 +20,7 @@ PARTS = (
     "| Shape | Area | Note |\n|---|---|---|\n| circle | $\\pi r^2$ | round |\n| square | $a^2$ | even |\n\n"
     "3. one $x$\n4. two $y$\n5. three $z$\n   - under $u$\n"
 )
+PAPER_STYLED = "() => document.head.querySelector('link[media=print]')?.sheet"
 SELECT = """([first, last]) => {
   const found = (words) => {
     const text = document.querySelector('.reply [data-part=text]');
@@ -32,7 +33,7 @@ SELECT = """([first, last]) => {
   getSelection().setBaseAndExtent(start, start.data.indexOf(first), end, until);
 }"""
 LOADED = """() => performance.getEntriesByType('resource').some(
-  ({ name, responseEnd }) => responseEnd && name.includes('copy_tex'))"""
+  ({ name, responseEnd }) => responseEnd && name.includes('rich_text'))"""
 HTML = """async () => {
   const [item] = await navigator.clipboard.read();
   return (await item.getType('text/html')).text();
@@ -42,6 +43,7 @@ HTML = """async () => {
 def test_a_wide_table_and_equation_are_wholly_on_the_paper(window: Window, server: Server) -> None:
     page = window(server, "alice")
     page.goto(talk(server, "alice", ["Show it.", f"{TABLE}\n{WIDE}"]))
+    page.wait_for_function(PAPER_STYLED)
     pdf = pypdfium2.PdfDocument(page.pdf(format="A4"))
     words = ""
     for sheet in pdf:
@@ -54,6 +56,32 @@ def test_a_wide_table_and_equation_are_wholly_on_the_paper(window: Window, serve
     assert "987" in squeezed
 
 
+PRINTS = "window.print = () => (window.printed = document.querySelectorAll('article').length)"
+
+
+def test_the_whole_chat_is_printed_from_its_menu(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    page.goto(talk(server, "alice", numbered(120)))
+    page.evaluate(PRINTS)
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_role("menuitem", name="Print").or_(page.get_by_role("button", name="Print")).click()
+    page.wait_for_function("() => window.printed === 120")  # also the messages that were not on the page
+
+
+def test_one_reply_is_printed_alone(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    page.goto(talk(server, "alice", ["A letter?", "Dear Ms Berger", "Thanks", "You are welcome"]))
+    page.evaluate(PRINTS)
+    page.locator("article.reply").first.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Print").click()
+    page.wait_for_function("() => window.printed")
+    [sheet] = pypdfium2.PdfDocument(page.pdf(format="A4"))
+    assert sheet.get_textpage().get_text_bounded().strip() == "Dear Ms Berger"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="print")
+    expect(page.get_by_text("You are welcome")).to_be_visible()
+
+
 def words_of(item: LexborNode) -> str:
     return item.text(deep=True).strip().partition("\n")[0]
 
@@ -61,12 +89,12 @@ def words_of(item: LexborNode) -> str:
 @pytest.mark.parametrize(
     ("first", "last", "rows", "lists"),
     [
-        ("circle", "even", [["circle", "$\\pi r^2$", "round"], ["square", "$a^2$", "even"]], []),
-        ("rcle", "squ", [["rcle", "$\\pi r^2$", "round"], ["squ"]], []),
-        ("circle", "round", [["circle", "$\\pi r^2$", "round"]], []),
-        ("two", "three", [], [[4, "two $y$", "three"]]),
-        ("even", "two", [["even"]], [[3, "one $x$", "two"]]),
-        ("one", "under", [], [[3, "one $x$", "two $y$", "three $z$under"]]),
+        ("circle", "even", [["circle", "πr2", "round"], ["square", "a2", "even"]], []),
+        ("rcle", "squ", [["rcle", "πr2", "round"], ["squ"]], []),
+        ("circle", "round", [["circle", "πr2", "round"]], []),
+        ("two", "three", [], [[4, "two y", "three"]]),
+        ("even", "two", [["even"]], [[3, "one x", "two"]]),
+        ("one", "under", [], [[3, "one x", "two y", "three zunder"]]),
     ],
 )
 def test_a_part_is_copied_as_rows_and_items(
@@ -95,6 +123,7 @@ def test_a_conversation_on_paper(window: Window, server: Server) -> None:
     address = talk(server, "alice", ["Where is it?", SAID] * 12)  # the first ones are far from the end
     page = window(server, "alice", width=PAPER, color_scheme="dark")
     page.goto(address)
+    page.wait_for_function(PAPER_STYLED)
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.get_by_text("A long talk").locator("visible=true")).to_have_count(1)
     for hidden in ("nav", "#composer", "#pick", ".message-actions", ".code-actions"):
@@ -154,7 +183,7 @@ def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
     copied = chat.page.evaluate("navigator.clipboard.readText()")
     assert "The area is $a_1 * b_1$ for $5 each:\nsee below." in copied
     assert "$$A\n=\n\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}$$" in copied
-    assert "and $x \\le y$." in copied
+    assert "and x ≤ y." in copied
 
 
 @pytest.mark.parametrize("width", [320, 1280])

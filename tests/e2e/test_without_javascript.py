@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.chat_page import ChatPage, Window, account_item, question, text_of, words
+from tests.e2e.chat_page import WHY, ChatPage, Window, account_item, question, text_of, words
 from tests.e2e.input_methods import MOUSE, named, walks
 from tests.e2e.seed import count_questions, numbered, talk
 from tests.e2e.sessions import end_sessions_of
@@ -254,15 +254,15 @@ def test_a_reply_that_was_cut_goes_on(chat: ChatPage) -> None:
 def test_a_thumb_is_given_with_a_reason_and_taken_back(chat: ChatPage) -> None:
     ask(chat, "Hello")
     complete(chat)
-    MOUSE.press(named(chat.reply, "Good reply"))
-    expect(named(chat.reply, "Good reply")).to_have_attribute("aria-pressed", "true")
-    chat.reply.get_by_label("Why? (optional)").fill("Short")
+    MOUSE.press(named(chat.reply, "Bad reply"))
+    expect(named(chat.reply, "Bad reply")).to_have_attribute("aria-pressed", "true")
+    chat.reply.get_by_label(WHY).fill("Short")
     with chat.page.expect_event("load"):  # what was filled in stands in the old page, too
         named(chat.reply, "Send").click()
-    expect(chat.reply.get_by_label("Why? (optional)")).to_have_value("Short")
-    MOUSE.press(named(chat.reply, "Good reply"))
-    expect(named(chat.reply, "Good reply")).to_have_attribute("aria-pressed", "false")
-    expect(chat.reply.get_by_label("Why? (optional)")).to_have_count(0)
+    expect(chat.reply.get_by_label(WHY)).to_have_value("Short")
+    MOUSE.press(named(chat.reply, "Bad reply"))
+    expect(named(chat.reply, "Bad reply")).to_have_attribute("aria-pressed", "false")
+    expect(chat.reply.get_by_label(WHY)).to_have_count(0)
 
 
 def test_actions_that_need_a_script_are_not_offered(chat: ChatPage) -> None:

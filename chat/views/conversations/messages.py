@@ -146,8 +146,9 @@ def actions(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
         "message": own_message,
         "following": len(Message.objects.below(message, deleted=None)) - 1,
         "sharing": links.is_on() and not own_message.conversation.temporary,
+        "menu": is_part(request),
     }
-    template = "chat/_message_menu.html" if is_part(request) else "chat/message_actions.html"
+    template = "chat/_message_menu.html" if context["menu"] else "chat/message_actions.html"
     return render(request, template, context)
 
 

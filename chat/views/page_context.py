@@ -75,7 +75,7 @@ def page_context(
     model = catalog.resolve_or_default(wanted_model)
     start = {}
     if conversation is None:
-        start = start_page.context(request, user, catalog, listing.models)
+        start = start_page.context(request, user, catalog, listing)
         assisted = start_page.of_start(user, assistant, catalog)
     else:
         assisted = start_page.of_conversation(conversation)

@@ -25,7 +25,7 @@ class Chat {
   #sync = null;
 
   start() {
-    for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#dispatch(event));
+    for (const type of ['click', 'submit']) this.thread.parentElement.addEventListener(type, (event) => this.#dispatch(event));
     document.getElementById('sign-out').addEventListener('submit', () => drafts.clear());
     // A selection may begin before it is known what will be in it, and copying cannot wait for a module.
     document.addEventListener('selectstart', ({ target }) => target.matches?.('textarea, input') || import('./copy_selection.js'));

@@ -12,7 +12,6 @@ const ACTIONS = {
   select,
   suggest: async (chat, button) => chat.composer.suggest(button.dataset.text),
   ask,
-  'use-model': (...args) => import('./model_picker.js').then(({ chooseRecent }) => chooseRecent(...args)),
   regenerate,
   continue: continueReply,
   'retry-with': (...args) => import('./outcome.js').then(({ retryWith }) => retryWith(...args)),

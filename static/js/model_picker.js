@@ -101,15 +101,8 @@ function close(model) {
   choose(model);
 }
 
-/** Choose a recent model, on the page of a new chat. */
-export function chooseRecent(_chat, button) {
-  useModel(button.value);
-  showModel(button.value); // also where background.js is not loaded yet
-}
-
-/** Mark the chosen model on the page of a new chat, and show the warning about the small one. */
+/** Show the warning about the small model on the page of a new chat. */
 export function showModel(model) {
-  for (const button of document.querySelectorAll('[data-action=use-model]')) button.ariaPressed = String(button.value === model);
   for (const warning of document.querySelectorAll('.small-model')) warning.hidden = warning.dataset.model !== model;
 }
 

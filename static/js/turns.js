@@ -3,6 +3,7 @@ import { page } from './page.js';
 import { Reply } from './reply.js';
 import { Turn, appendArticle } from './turn.js';
 
+const GLIDE = { duration: 280, easing: 'cubic-bezier(.2, .7, .2, 1)' }; // of the box, from the middle of an empty page to its foot
 const HIDDEN_PAUSE_MS = 10_000; // on HTTP/1.1 all tabs of a site share six connections
 
 /** Sends questions and other requests for a reply, one at a time. */
@@ -63,6 +64,8 @@ export class Turns {
     const moved = replaced.some((article) => article.contains(document.activeElement));
     return new Promise((onDecided) => {
       const request = this.#buildRequest(url, { ...body, attachments: attachments?.map(({ id }) => id) });
+      const dock = page.conversation ? null : document.querySelector('.composer-dock');
+      const top = dock?.getBoundingClientRect().top;
       const shownQuestion = question === undefined ? null : appendArticle('question', question);
       if (attachments?.length) import('./attachment_parts.js').then((module) => module.showAttachments(this.#chat, shownQuestion, attachments), () => {});
       const shownReply = reply ? this.#replyIn(reply) : this.#appendReply(request.body.model);
@@ -70,6 +73,7 @@ export class Turns {
       this.#begin({ reply: shownReply, continues, question: shownQuestion, replaced, typed, request, onDecided });
       if (moved) this.#chat.composer.focus();
       this.#chat.follower.jump();
+      if (dock) glide(dock, top);
       this.#turn.send();
     });
   }
@@ -144,6 +148,12 @@ export class Turns {
     addEventListener('online', () => this.#turn?.stream.reconnectNow());
     changed();
   }
+}
+
+/** Let the box go down from where it stood, unless less motion is asked for. Only what is seen moves, not the layout. */
+function glide(dock, top) {
+  const moved = top - dock.getBoundingClientRect().top;
+  if (moved && !matchMedia('(prefers-reduced-motion: reduce)').matches) dock.animate({ translate: [`0 ${moved}px`, '0'] }, GLIDE);
 }
 
 /**

@@ -7,21 +7,22 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.input_methods import ALL, MOUSE, Way
-from tests.e2e.seed import talk
-from tests.e2e.sidebar_page import Shell, conversations
+from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
+
+NEW = {"mouse": "bob", "keyboard": "carol", "finger": "erin"}  # who have no chats yet
 
 
 @ALL
 def test_a_beginning_goes_into_the_box_and_is_written_on(window: Window, server: Server, way: Way) -> None:
-    shell = Shell.open(window, server, way)
+    shell = Shell.open(window, server, way, name=NEW[way.name])
     start = shell.page.get_by_role("button", name="Help me write", exact=True)
     shell.press(start)
     expect(shell.chat.box).to_have_value("Help me write a message to ")
     expect(shell.chat.box).to_be_focused()
     shell.page.keyboard.type("my aunt")
     expect(shell.chat.box).to_have_value("Help me write a message to my aunt")
-    expect(start).not_to_be_visible()
+    expect(start).to_be_visible()  # nothing jumps away while one writes
     expect(shell.chat.questions).to_have_count(0)
     shell.press(shell.chat.send)
     shell.chat.ended()
@@ -40,22 +41,36 @@ def test_a_beginning_that_comes_late_overwrites_nothing(window: Window, server: 
     expect(shell.chat.box).to_have_value("My own")
 
 
-@ALL
-def test_a_recent_model_is_chosen_and_marked(window: Window, server: Server, fake, way: Way) -> None:
-    conversations(server.database, "bob", ["With GPT OSS 20B"])
-    talk(server, "bob", ["With GLM 4.7 Flash", "Yes"])
-    shell = Shell.open(window, server, way, name="bob")
-    first, second = (
-        shell.page.get_by_role("button", name=name, exact=True) for name in ("GLM 4.7 Flash", "GPT OSS 20B")
+def test_the_box_goes_from_the_middle_to_the_foot_and_nothing_jumps(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    box = chat.page.locator("#composer")
+    before = box.bounding_box()
+    assert before["y"] < 450
+    assert chat.page.locator(".greeting").bounding_box()["y"] < before["y"]
+    chat.page.evaluate(
+        "() => { window.shifts = 0; const add = each => { if (!each.hadRecentInput) shifts += each.value; };"
+        " const seen = new PerformanceObserver((list) => list.getEntries().forEach(add));"
+        " seen.observe({ type: 'layout-shift' }); }"
     )
-    expect(first).to_have_attribute("aria-pressed", "true")
-    shell.press(second)
-    expect(second).to_have_attribute("aria-pressed", "true")
-    expect(first).to_have_attribute("aria-pressed", "false")
-    expect(shell.page.locator("#pick .label")).to_have_text("GPT OSS 20B")
-    shell.chat.ask("Hello")
-    shell.chat.ended()
-    assert fake.calls[-1]["path"].endswith("gpt-oss-20b")
+    chat.ask("Hello")
+    chat.ended()
+    expect(chat.page.locator(".start")).not_to_be_visible()
+    assert box.bounding_box()["y"] > 600
+    assert chat.page.evaluate("shifts") == 0
+
+
+def test_on_a_phone_the_box_stays_at_the_thumb(window: Window, server: Server) -> None:
+    page = window(server, "root", width=390, has_touch=True, is_mobile=True)
+    page.goto("/")
+    box, greeting = page.locator("#composer").bounding_box(), page.locator(".greeting").bounding_box()
+    beginnings = page.get_by_role("list", name="Ways to begin").bounding_box()
+    assert greeting["y"] < beginnings["y"] < box["y"]
+    assert box["y"] + box["height"] > page.viewport_size["height"] - 40
+    heights = page.locator(".topbar :is(button, a):visible").evaluate_all(
+        "all => all.map((each) => each.getBoundingClientRect().height)"
+    )
+    assert len(heights) >= 4
+    assert min(heights) >= 40
 
 
 def test_a_low_page_begins_with_the_greeting(window: Window, server: Server) -> None:

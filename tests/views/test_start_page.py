@@ -1,4 +1,4 @@
-"""The empty page: recent models, a note on the small one, an administrator's first steps."""
+"""The empty page: a greeting, the latest chat, a note on the small model, an administrator's first steps."""
 
 import pytest
 from django.test import RequestFactory, override_settings
@@ -7,6 +7,7 @@ from chat.models import User
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
 from chat.views.conversations import start_page
+from chat.views.conversations.conversation_pages import Listing
 from tests.support.server import Person, Server
 
 SMALL = LlmModel(BUNDLED_ID, "SmolLM2 135M", 8192, local=True)
@@ -14,36 +15,45 @@ OTHERS = [LlmModel(f"@cf/maker/model-{n}", f"Model {n}", 8192) for n in range(6)
 HEADING, TINY = "Set up this site", "is a tiny model"
 
 
-def context(used: list[str], *models: LlmModel, **cookies: str) -> dict[str, object]:
+NOTHING = Listing(groups=[], older=None, models=[], tags=[], latest=None)
+
+
+def context(*models: LlmModel, **cookies: str) -> dict[str, object]:
     request = RequestFactory().get("/")
     request.COOKIES.update(cookies)
     root = User(pk=7, is_superuser=True)
-    return start_page.context(request, root, Catalog(models, models[0].id), used)
+    return start_page.context(request, root, Catalog(models, models[0].id), NOTHING)
 
 
-def test_the_latest_models_that_are_offered_are_recent() -> None:
-    names = [model.id for model in reversed(OTHERS)]
-    assert context(["gone", *names], *OTHERS)["recent_models"] == OTHERS[:1:-1]
-
-
-def test_one_recent_model_is_no_choice() -> None:
-    assert context([OTHERS[0].id], *OTHERS)["recent_models"] == []
+@pytest.mark.parametrize(
+    ("account", "first", "greeted"),
+    [
+        ("anna", "Anna Maria", "Anna"),
+        ("Anna.Berger", "", "Anna"),
+        ("Anna-Lena", "", "Anna-Lena"),
+        ("Zoë@example.org", "", "Zoë"),
+        ("mhuber", "", ""),
+        ("R2D2", "", ""),
+    ],
+)
+def test_a_person_is_greeted_by_a_name_and_by_nothing_else(account: str, first: str, greeted: str) -> None:
+    assert start_page.first_name(User(username=account, first_name=first)) == greeted
 
 
 def test_only_the_bundled_model_counts_as_small() -> None:
-    assert context([], SMALL, *OTHERS)["small_model"] == SMALL
-    assert context([], *OTHERS)["small_model"] is None
+    assert context(SMALL, *OTHERS)["small_model"] == SMALL
+    assert context(*OTHERS)["small_model"] is None
 
 
 @pytest.mark.parametrize("account", ["", "acc"])
 def test_the_first_steps_say_whether_cloudflare_is_connected(account: str) -> None:
     with override_settings(CLOUDFLARE_ACCOUNT_ID=account):
-        assert context([], *OTHERS)["cloudflare"] is bool(account)
+        assert context(*OTHERS)["cloudflare"] is bool(account)
 
 
 @pytest.mark.parametrize(("dismissed", "shown"), [("7", False), ("8", True)])
 def test_another_administrator_of_this_browser_sees_them(dismissed: str, shown: bool) -> None:
-    assert context([], *OTHERS, checklist=dismissed)["checklist"] is shown
+    assert context(*OTHERS, checklist=dismissed)["checklist"] is shown
 
 
 @pytest.mark.database
@@ -55,3 +65,23 @@ def test_only_an_administrator_sees_the_first_steps_once(server: Server) -> None
     assert (response.status_code, response.headers["Location"]) == (303, "/")
     assert HEADING not in root.get("/").text
     assert TINY not in root.get("/").text  # this site has no small model
+
+
+@pytest.mark.database
+def test_a_new_chat_offers_the_latest_and_beginnings_to_the_new(server: Server) -> None:
+    bob = server.person("bob")
+    page = bob.get("/").text
+    assert "Help me write" in page
+    assert "Continue:" not in page
+    keys = []
+    for words in ("Three days in Lisbon", "Bread"):
+        with bob.ask("hello") as stream:
+            keys.append(stream.to_end().conversation)
+        bob.post(f"/c/{keys[-1]}/rename/", {"title": words}).raise_for_status()
+    bob.post("/conversations/", {"action": "pin", "conversations": keys[:1]}).raise_for_status()
+    page = bob.get("/").text
+    assert f'href="/c/{keys[1]}/"><svg' in page.split('class="latest-chat"')[1]
+    assert "Continue: <bdi>Bread</bdi>" in page
+    assert "Help me write" not in page
+    assert "Continue:" not in bob.get("/?temporary=on").text
+    assert 'class="start"' not in bob.get(f"/c/{keys[0]}/").text

@@ -54,6 +54,7 @@ class Listing:
     older: uuid.UUID | None
     models: list[str]
     tags: list[str]
+    latest: dict[str, Any] | None  # the item of the newest one
 
 
 def sidebar(
@@ -85,6 +86,7 @@ def sidebar(
         older=listed[-1]["pk"] if len(rows) > MAX_LISTED_CONVERSATIONS else None,
         models=list(dict.fromkeys(row["model"] for row in latest)),
         tags=[] if before else tag_names(user),
+        latest=_item(latest[0], open_now) if latest else None,
     )
 
 

@@ -1,6 +1,7 @@
-"""What a page begins with: its assistant, recent models, and an administrator's list of first steps."""
+"""What a page begins with: a greeting, assistants, the latest chat, an administrator's first steps."""
 
 import json
+import re
 import uuid
 from typing import Any
 
@@ -19,24 +20,32 @@ from chat.upstream.providers.llama_cpp import BUNDLED_ID
 
 from ..requests import access, request_fields
 from ..requests.responses import HttpResponseSeeOther, set_cookie
+from .conversation_pages import Listing
 
-RECENT_MODELS_ON_START_PAGE = 4
 # Holds the id of the administrator who dismissed the checklist in this browser.
 CHECKLIST_COOKIE = "checklist"
 COOKIE_SECONDS = 365 * 24 * 60 * 60
+NAME_PART = re.compile(r"[\s._+@]")  # what ends the first of several names; “Anna-Lena” is one
 MAX_OFFERED_ASSISTANTS = 6  # on the empty page
 
 
-def context(request: HttpRequest, user: User, catalog: Catalog, used: list[str]) -> dict[str, Any]:
-    """Return the empty page's context. `used`: the models of the user's conversations, the latest first."""
+def context(request: HttpRequest, user: User, catalog: Catalog, listing: Listing) -> dict[str, Any]:
+    """Return the empty page's context; `latest`: the conversation to go on with, if there is one."""
     by_id = {model.id: model for model in catalog}
-    recent = [by_id[name] for name in used if name in by_id][:RECENT_MODELS_ON_START_PAGE]
     return {
-        "recent_models": recent if len(recent) > 1 else [],
+        "first_name": first_name(user),
+        "latest": listing.latest,
         "small_model": by_id.get(BUNDLED_ID),
         "checklist": user.is_superuser and request.COOKIES.get(CHECKLIST_COOKIE) != str(user.pk),
         "cloudflare": bool(settings.CLOUDFLARE_ACCOUNT_ID),
     }
+
+
+def first_name(user: User) -> str:
+    """Return the name to greet with: the first name, else a name of the account that looks like one."""
+    written = user.first_name or user.get_username()
+    name = NAME_PART.split(written.strip(), maxsplit=1)[0]
+    return name if user.first_name or (name.istitle() and name.replace("-", "").isalpha()) else ""
 
 
 @access.require_methods("POST", page=True)

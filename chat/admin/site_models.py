@@ -5,10 +5,11 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -20,9 +21,11 @@ from chat.db.executor import write_lock
 from chat.formats import grouped_number
 from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
+from chat.views.requests.responses import HttpResponseSeeOther
 
 from .base import ChatAdmin, LoggedValuesMixin
 from .columns import in_words
+from .doors import DOWN, UP, doors_view
 
 DEFAULT_IS_ENABLED = gettext_lazy("This is the default model. Make another one the default first.")
 DEFAULT_IS_FOR_ALL = gettext_lazy("The default model must be available to everyone.")
@@ -83,17 +86,16 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
 
     form = SiteModelForm
     list_display = (
-        "name_", "position", "enabled", "is_default_", "groups_", "context_window", "price", "abilities",
+        "name_", "order_", "enabled", "is_default_", "groups_", "context_window", "price", "abilities",
         "retires",
     )  # fmt: skip
-    list_editable = ("position",)
     list_filter = ("enabled", EndedFilter, "source", "groups")
     list_per_page = 200
     search_fields = ("id", "display_name")
     ordering = ("position", "id")
     actions = ("show", "hide", "make_default")
     fields = (
-        "id", "display_name", "position", "enabled", "is_default_", "groups", "context_window", "max_output",
+        "id", "display_name", "enabled", "is_default_", "groups", "context_window", "max_output",
         "price", "abilities", "retires", "source",
     )  # fmt: skip
     readonly_fields = (
@@ -109,6 +111,18 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
     @admin.display(description=_("model"), ordering="id")
     def name_(self, obj: SiteModel) -> SafeString:
         return format_html("<bdi>{}</bdi><br><code>{}</code>", _model(obj).name, obj.pk)
+
+    @admin.display(description=_("order"), ordering="position")
+    def order_(self, obj: SiteModel) -> SafeString:
+        """Two buttons, which send the row's key: see `changelist_view`."""
+        return format_html_join(
+            " ",
+            '<button class="button" name="{}" value="{}" aria-label="{}">{}</button>',
+            [
+                (UP, obj.pk, gettext("Move %(name)s up") % {"name": _model(obj).name}, "↑"),
+                (DOWN, obj.pk, gettext("Move %(name)s down") % {"name": _model(obj).name}, "↓"),
+            ],
+        )
 
     @admin.display(description=_("default"))
     def is_default_(self, obj: SiteModel) -> str:
@@ -183,14 +197,47 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
         message = ngettext("%(n)s model was changed.", "%(n)s models were changed.", len(changed))
         messages.success(request, message % {"n": len(changed)})
 
+    def _move(self, request: HttpRequest, key: str, step: int) -> None:
+        """Exchange a model with its neighbour in the list as it is shown, which may be filtered."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        shown = list(self.get_changelist_instance(request).get_queryset(request).order_by(*self.ordering))
+        at = next((n for n, row in enumerate(shown) if row.pk == key), None)
+        if at is None or not 0 <= at + step < len(shown):
+            return
+        with write_lock(), transaction.atomic():
+            SiteModel.objects.exchange(key, shown[at + step].pk)
+            CatalogState.objects.bump_version()
+        self.log_change(request, shown[at], gettext("Moved up.") if step < 0 else gettext("Moved down."))
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Increment the version after the groups are saved, so that every process reads them again."""
         super().save_related(request, form, formsets, change)
         CatalogState.objects.bump_version()
 
+    def get_urls(self) -> list[URLPattern]:
+        own = [path("doors/", self.admin_site.admin_view(self.doors), name="chat_sitemodel_doors")]
+        return own + super().get_urls()
+
+    def doors(self, request: HttpRequest) -> HttpResponse:
+        """Return the page of the doors. Raises PermissionDenied."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        return doors_view(self, request)
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """Return the list, with the age of Cloudflare's list as its subtitle."""
-        return super().changelist_view(request, {"subtitle": _list_age(), **(extra_context or {})})
+        """Return the list, with the age of Cloudflare's list as its subtitle; or move a model in it."""
+        for direction, step in ((UP, -1), (DOWN, 1)):
+            if key := request.POST.get(direction):
+                self._move(request, key, step)
+                return HttpResponseSeeOther(request.get_full_path())
+        more = {"subtitle": _list_age(), "can_change": self.has_change_permission(request)}
+        return super().changelist_view(request, more | (extra_context or {}))
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """Return the columns, without the buttons for those who may only look."""
+        can_change = self.has_change_permission(request)
+        return [name for name in self.list_display if can_change or name != "order_"]
 
     def get_actions(self, request: HttpRequest) -> Any:
         """Return the class's own actions only, without Django's deletion."""

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.db.executor import write_lock
 from chat.models import CatalogState, SiteDoor, SiteModel, User
-from chat.models.site_model import DEFAULT_POSITION
+from chat.models.site_model import DEFAULT_POSITION, POSITION_STEP
 from chat.upstream import doors
 from chat.upstream.catalog import (
     DEFAULT_MODEL,
@@ -28,7 +28,6 @@ from chat.upstream.catalog import (
 from chat.upstream.error_bodies import ModelLimits, parse_limits
 from chat.upstream.errors import ErrorKind, UpstreamError
 
-POSITION_STEP = 10  # between the positions of two models, so that others can be put between them
 SITE_POSITION = 2 * DEFAULT_POSITION  # the position of the models of the site's settings
 FRESH_LIST_AGE = timedelta(minutes=10)  # a list younger than this is not fetched ahead of schedule
 DEPRECATED_CODE = "5028"  # Cloudflare's error code for a deprecated model

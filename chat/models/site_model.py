@@ -17,6 +17,7 @@ MAX_REJECTIONS = 3  # from then on a model counts as ended: Cloudflare once refu
 REJECTION_LIFETIME = timedelta(days=1)  # after the last rejection; then the model is tried again
 LIMITS_LIFETIME = timedelta(days=1)  # of limits read from an error, which may be wrong and is not repeated
 DEFAULT_POSITION = 1_000
+POSITION_STEP = 10  # between the positions of two models, so that others can be put between them
 
 
 class CatalogStatus(NamedTuple):
@@ -95,6 +96,15 @@ class SiteModelQuerySet(models.QuerySet["SiteModel"]):
         if not fresh.update(**named, limits_observed=now):
             row.update(**limits, limits_observed=now)
         return True
+
+    def exchange(self, key: str, other: str) -> None:
+        """Exchange the places of two models. Call it in a transaction; both exist."""
+        places = dict(self.order_by("position", "id").values_list("pk", "position"))
+        if len(set(places.values())) < len(places):  # such as of all that are not bundled
+            places = {pk: POSITION_STEP * n for n, pk in enumerate(places, 1)}
+        places[key], places[other] = places[other], places[key]
+        rows = [SiteModel(pk=pk, position=place) for pk, place in places.items()]
+        self.bulk_update(rows, ["position"])
 
     def put_default(self, key: str) -> None:
         """Make this model the default. Call it in the transaction that checked that it may be."""

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from chat import formats
 from chat.exceptions import BadRequest
 from chat.models import Conversation, Preferences, User
+from chat.upstream import doors
 from chat.upstream.catalog import Catalog, LlmModel, Provider
 
 from .requests import access, request_fields
@@ -100,6 +101,12 @@ PURPOSES = {
     "@cf/swiss-ai/apertus-v1.5-8b": _("Questions in many languages"),
     "@cf/utter-project/eurollm-9b-it": _("Languages of Europe"),
 }
+DOORS = {
+    doors.EVERYDAY: (_("Everyday"), _("For most questions, quickly")),
+    doors.CAREFUL: (_("Careful"), _("Takes its time with hard questions")),
+    doors.PICTURES: (_("Pictures"), _("Looks at photos and screenshots")),
+    doors.CODE: (_("Code"), _("Writes and explains programs")),
+}
 MIN_MODELS_TO_FILTER = 8  # with more models the dialog has a search field, recent models and favourites
 RECENT_MODELS_IN_PICKER = 3
 MAX_SENT_ID_CHARS = 200
@@ -169,6 +176,18 @@ def _derived(model: LlmModel) -> str | Promise:
     return LONG_TEXTS if model.window >= LONG_WINDOW else EVERYDAY
 
 
+def named_doors(offered: Catalog) -> list[dict[str, Any]]:
+    """Return the doors that lead this person to a model, each with its name and its sentence."""
+    return [
+        {
+            "model": offered.get(door.model),
+            "name": door.name or DOORS[door.kind][0],
+            "about": door.about or DOORS.get(door.kind, ("", ""))[1],
+        }
+        for door in doors.open_doors(offered)
+    ]
+
+
 @access.require_methods("GET", "HEAD", part=True)
 def choice(request: HttpRequest) -> HttpResponse:
     """Return the dialog's content, fetched when it is first opened. `?was=` names a retired model."""
@@ -181,7 +200,10 @@ def choice(request: HttpRequest) -> HttpResponse:
     filtered = len(offered) > MIN_MODELS_TO_FILTER
     user = access.get_user(request)
     row = Preferences.of(user)
+    seeing = doors.for_pictures(offered)
     context = {
+        "doors": named_doors(offered),
+        "for_pictures": seeing.id if seeing else "",
         "groups": groups,
         "filtered": filtered,
         "recent": recent(user, offered) if filtered else [],
@@ -228,6 +250,7 @@ def facts(model: LlmModel) -> dict[str, Any]:
         "reasoning": model.reasoning or model.inline_reasoning,
         "tools": model.tools,
         "vision": model.vision and settings.ATTACHMENTS,
+        "is_base": doors.is_finetune_base(model),
         "local": model.local,
         "finetune": bool(model.finetune),
         "beta": model.beta,

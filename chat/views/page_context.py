@@ -80,6 +80,7 @@ def page_context(
     else:
         assisted = start_page.of_conversation(conversation)
     chosen = conversation.parameters if conversation else assistant.parameters if assistant else {}
+    doors = model_picker.named_doors(catalog)
     return {
         **thread,
         **start,
@@ -89,7 +90,13 @@ def page_context(
         "deleted": None if conversation else _just_deleted(request, user),
         "removed": _just_removed(request, conversation) if conversation else None,
         "current_model": model.id,
-        "model_groups": model_picker.by_maker(catalog),
+        "doors": doors,
+        "model_label": next((door["name"] for door in doors if door["model"] == model), model.name),
+        "model_groups": model_picker.by_maker(
+            each for each in catalog if all(each != door["model"] for door in doors)
+        ),
+        "thinkers": [each.id for each in catalog if parameter_form.can_switch_thinking(each)],
+        "is_thinking": chosen.get(parameter_form.THINKING, True),
         "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (

@@ -45,7 +45,8 @@ export class AttachmentRow {
 
   /** @param {{text: string, title: string}} cost  of a document, with the chosen model */
   showCost({ text, title }) {
-    Object.assign(this.#find('.document-cost'), { textContent: text, title });
+    this.#find('.document-cost').textContent = text;
+    this.element.title = title;
   }
 
   /** Offer to upload the file again, or take that back. */
@@ -87,13 +88,12 @@ export class AttachmentRow {
     this.describe(picture);
   }
 
-  #showDocument({ name, pages, pages_without_text: withoutText, tokens, text_url: href }) {
+  #showDocument({ name, pages, pages_without_text: withoutText, text_url: href }) {
     const link = this.#find('a');
     Object.assign(link, { href, hidden: false, ariaLabel: sentence(this.#words, 'view', { name }) });
     const parts = [
       pages > 1 && this.#count('pages', pages),
       withoutText > 0 && this.#count('withoutText', withoutText),
-      this.#count('tokens', tokens),
     ];
     this.#find('.document-size').textContent = parts.filter(Boolean).join(' · ');
   }

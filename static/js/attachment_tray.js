@@ -7,6 +7,8 @@ import { deleteUpload, guessKind, isRetryable, listed, upload } from './upload.j
 
 const MAX_ATTACHMENTS = 8; // of a message
 const WAIT = 'files-wait'; // the notice that goes when all files are there
+const FAILED = 'files-failed'; // the notice that goes when a file is removed
+const BY_MODEL = ['model_cannot_see', 'too_long']; // codes of refusals that another model, or fewer files, may not meet
 
 /** @typedef {import('./attachment_parts.js').Attachment} Attachment */
 
@@ -22,6 +24,7 @@ export class AttachmentTray {
   #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
   #loading = Promise.resolve();
+  #text = (name, values) => sentence(this.#words, name, values);
 
   /**
    * @param {{words: HTMLElement, before: Element, resized?: () => void, changed: (draft: Attachment[]) => void}} options
@@ -62,10 +65,12 @@ export class AttachmentTray {
 
   /** @param {Iterable<File>} files */
   async add(files) {
-    const chosen = Array.from(files);
+    const all = Array.from(files);
+    const chosen = all.filter((file) => this.#limits.takes(guessKind(file)));
     const room = MAX_ATTACHMENTS - this.size;
     this.#failures = [];
     page.setNotice('');
+    if (chosen.length < all.length) this.#sayFailure(this.#text('blind'));
     this.#sayLeftOut(chosen.slice(room));
     const items = chosen.slice(0, room).map((file) => this.#addRow(guessKind(file), file.name, file));
     for (const item of items) this.#loading = this.#loading.then(() => this.#upload(item));
@@ -110,12 +115,14 @@ export class AttachmentTray {
   #sayLeftOut(files) {
     if (!files.length) return;
     const names = listed(files.map(({ name }) => name), (n) => this.#text('more', { n }));
-    this.#failures.push(this.#text('most', { names }));
-    page.setNotice(this.#failures.join(' '));
+    this.#sayFailure(this.#text('most', { names }));
   }
 
-  #text(name, values) {
-    return sentence(this.#words, name, values);
+  /** Say why a file was not added. The messages about files before it stay. */
+  #sayFailure(sentence) {
+    this.#failures.push(sentence);
+    page.setNotice(''); // it may have the same code
+    page.setNotice(this.#failures.join(' '), '', FAILED);
   }
 
   #addRow(kind, name, file) {
@@ -145,7 +152,8 @@ export class AttachmentTray {
     item.hasFailed = isRetryable(status); // the file is kept: a pasted one is nowhere else
     if (item.hasFailed) item.row.showFailure(true);
     else this.#remove(item);
-    this.#explain(item.file.name, body.error?.message);
+    const message = body.error?.message;
+    this.#sayFailure(message ? `${item.file.name}: ${message}` : this.#text('failed', item.file));
   }
 
   #retry(item) {
@@ -159,12 +167,6 @@ export class AttachmentTray {
     for (const item of this.#items) if (item.hasFailed) this.#retry(item);
   }
 
-  /** Say why a file was not added. The messages about files before it stay. */
-  #explain(name, message) {
-    this.#failures.push(message ? `${name}: ${message}` : this.#text('failed', { name }));
-    page.setNotice(this.#failures.join(' '));
-  }
-
   #onClick({ target }) {
     const button = target.closest('[data-do]');
     const item = this.#items.find(({ row }) => row.element.contains(button));
@@ -174,8 +176,7 @@ export class AttachmentTray {
   }
 
   #open(item) {
-    const { attachment } = item;
-    openDialog(attachment, attachment.isSent ? undefined : (alt) => this.#describe(item, alt));
+    openDialog(item.attachment, item.attachment.isSent ? undefined : (alt) => this.#describe(item, alt));
   }
 
   async #describe({ attachment, row }, alt) {
@@ -195,11 +196,7 @@ export class AttachmentTray {
     if (attachment && !attachment.isSent) deleteUpload(attachment.url);
     const next = this.#items[place] ?? this.#items[place - 1];
     if (next) next.row.focus();
-    else this.#focusText();
-  }
-
-  #focusText() {
-    this.#root.parentElement.querySelector('textarea').focus();
+    else this.#box.focus();
   }
 
   /** Remove an attachment of a draft that the server has deleted: it keeps those for a day. */
@@ -219,6 +216,7 @@ export class AttachmentTray {
 
   #remove(item) {
     this.#items = this.#items.filter((other) => other !== item);
+    page.clearNotice(FAILED, ...BY_MODEL);
     item.upload.abort();
     item.row.element.remove();
     this.#update();
@@ -233,12 +231,17 @@ export class AttachmentTray {
   }
 
   #onModelChange() {
+    page.clearNotice(...BY_MODEL);
     this.#showLimits();
     announce(this.#hints);
   }
 
   #showLimits() {
-    if (this.#limits.show(this.#root, this.#items)) this.#focusText(); // a button has opened the list of models
+    if (this.#limits.show(this.#root, this.#items)) this.#box.focus(); // a button has opened the list of models
+  }
+
+  get #box() {
+    return this.#root.parentElement.querySelector('textarea');
   }
 
   get #hints() {

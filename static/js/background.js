@@ -39,9 +39,11 @@ function watchDraggedFiles() {
   for (const type of ['dragenter', 'dragover']) document.addEventListener(type, show);
 }
 
-/** Mark another model on the page of a new chat, and say what becomes of the pictures above. */
+/** Mark another model on the page of a new chat, offer its thinking, and say what becomes of the pictures above. */
 function watchModel() {
+  const thinking = document.getElementById('thinking');
   document.getElementById('model')?.addEventListener('change', ({ target }) => {
+    if (thinking) thinking.disabled = thinking.closest('label').hidden = !('thinks' in target.selectedOptions[0].dataset);
     if (!page.conversation) import('./model_picker.js').then((module) => module.showModel(target.value), () => {});
     if (!document.querySelector('#thread .pictures')) return;
     import('./tray_limits.js').then((module) => module.explain(target.value)).catch(() => {});

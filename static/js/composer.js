@@ -43,6 +43,7 @@ export class Composer {
   #savedText;
   #timer = 0;
   #pressedAt = 0; // the time at which the pointer or the key went down on the button
+  #switched; // {thinking} once the person has switched it
   #shownAt = 0; // the time since which the button shows its action
   #usedAt = -Infinity; // the time at which it last sent or stopped
 
@@ -55,8 +56,7 @@ export class Composer {
     form.noValidate = true;
     this.#savedText = drafts.load(page.draft);
     this.#box.value ||= this.#savedText;
-    const { system } = form.elements;
-    if (system) system.value ||= drafts.load('system');
+    if (form.elements.system) form.elements.system.value ||= drafts.load('system');
     if (!page.conversation && !form.elements.assistant) form.dataset.parameters = drafts.load('parameters') || '{}';
     this.#listen();
     this.#fitHeight();
@@ -67,12 +67,17 @@ export class Composer {
     return this.#form.elements.model?.value;
   }
 
-  /** The fields that accompany a question: the model, and in a new conversation the instructions and parameters. */
+  /** The fields that accompany each request for a reply: the model, and thinking once it was switched. */
+  get choice() {
+    return { model: this.model, parameters: this.#switched };
+  }
+
+  /** The fields that accompany a question: in a new conversation also the instructions and parameters. */
   get settings() {
     const { assistant, system, temporary } = this.#form.elements;
-    const settings = { model: this.model, system: system?.value || undefined };
+    const settings = { ...this.choice, system: system?.value || undefined };
     if (page.conversation) return settings;
-    const parameters = { ...JSON.parse(assistant?.dataset.unset ?? '{}'), ...JSON.parse(this.#form.dataset.parameters) };
+    const parameters = { ...JSON.parse(assistant?.dataset.unset ?? '{}'), ...JSON.parse(this.#form.dataset.parameters), ...this.#switched };
     return {
       ...settings,
       parameters: Object.keys(parameters).length ? parameters : undefined,
@@ -143,6 +148,7 @@ export class Composer {
       event.preventDefault();
       if (!this.busy) this.send();
     });
+    this.#form.elements.thinking?.addEventListener('change', ({ target }) => (this.#switched = { thinking: target.checked }));
     this.#form.querySelector('.queue-button').addEventListener('click', () => {
       this.send();
       this.focus();
@@ -236,9 +242,7 @@ export function fitHeight(box) {
   if (!isLong) box.style.height = `${box.scrollHeight}px`;
 }
 
-function joinTexts(...texts) {
-  return texts.filter(Boolean).join('\n\n');
-}
+const joinTexts = (...texts) => texts.filter(Boolean).join('\n\n');
 
 export function isTouch() {
   return matchMedia('(pointer: coarse)').matches;

@@ -1,5 +1,6 @@
 import { fetchJson, fetchPart, saveChange } from './api.js';
 import { drafts } from './drafts.js';
+import { showThinking } from './outcome.js';
 import { page } from './page.js';
 import { addControls, controlsOf, showNumber, showValues, valueOf } from './parameter_controls.js';
 
@@ -166,6 +167,7 @@ async function save() {
   document.getElementById('instructions').ariaDescription = isSet ? page.text('instructed') : null;
   stored = system;
   composer.dataset.parameters = JSON.stringify(remaining);
+  if (resetsAll) showThinking(true); // as every model does by itself
   dialog.close();
 }
 

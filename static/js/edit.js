@@ -80,7 +80,7 @@ export async function submitEdit(chat, form) {
   if (chat.busy) return showError(article, page.text('wait'), 'busy');
   const url = page.url('edit', article.dataset.message);
   const content = box.value;
-  const body = { content, model: chat.composer.model };
+  const body = { content, ...chat.composer.choice };
   const accepted = await replaceFrom(chat, article, { url, body, question: content, attachments: tray?.attachments });
   if (accepted) edits.remove(article.dataset.message);
   else returnFocus(box);

@@ -3,12 +3,13 @@ import { isTouch } from './composer.js';
 import { showWhole } from './conversation_item.js';
 import { nextIndex } from './popup_menu.js';
 
-/** The rows of the model picker: favourites and recent models first, the others by maker. */
+/** The doors, and the rows of all models: favourites and recent ones first, the others by maker. */
 export class ModelList {
   #dialog;
   #places = new Map(); // each row's group of its maker
   #favourites;
   #only = null; // the models of this opening, null for all
+  #current; // the model that answers now
 
   /** @param {HTMLDialogElement} dialog  with the server's HTML in it */
   constructor(dialog) {
@@ -20,18 +21,46 @@ export class ModelList {
   }
 
   /**
-   * Show the list in its first state: nothing searched for, the current model marked and in view.
+   * Show the doors, or the list where there is none to choose, in its first state: the current model marked.
    * @param {{current?: string, only?: string[], sees?: boolean}} opening  `sees`: only models that see pictures can
    *   be chosen
    */
   show({ current, only = null, sees = false }) {
+    const rows = this.#rows();
+    const isBlind = (element) => sees && element.dataset.sees === undefined;
     this.#only = only;
-    for (const row of this.#rows()) this.#setDisabled(row, sees && row.dataset.sees === undefined);
+    const answering = rows.find((row) => radioOf(row).value === current);
+    this.#current = answering && isBlind(answering) ? this.#dataset.pictures : current;
+    for (const row of rows) radioOf(row).disabled = isBlind(row);
     this.#place();
+    const doors = Array.from(this.#dialog.querySelectorAll('.door[value]'));
+    for (const door of doors) {
+      door.hidden = isBlind(door) || (only !== null && !only.includes(door.value));
+      door.ariaCurrent = door.value === this.#current ? 'true' : null;
+    }
+    const shown = doors.filter(({ hidden }) => !hidden);
+    if (shown.length > 1) this.#showDoors(shown);
+    else this.showAll(); // one is no choice
+  }
+
+  #showDoors(doors) {
+    const chosen = doors.find(({ ariaCurrent }) => ariaCurrent);
+    const all = this.#dialog.querySelector('.door[data-part=all]');
+    const current = chosen ? null : this.#rows().find((row) => radioOf(row).value === this.#current);
+    all.lastElementChild.textContent = current?.querySelector('.label').textContent ?? '';
+    all.ariaCurrent = current ? 'true' : null;
+    this.#dialog.querySelector('.doors').hidden = false;
+    (chosen ?? (current ? all : doors[0])).focus();
+  }
+
+  /** Show all models, the current one in view. */
+  showAll() {
+    const doors = this.#dialog.querySelector('.doors');
+    if (doors) doors.hidden = true;
     const search = this.#dialog.querySelector('[type=search]');
     if (search) search.value = '';
     this.filter('');
-    for (const row of this.#rows()) mark(row, radioOf(row).value === current);
+    for (const row of this.#rows()) mark(row, radioOf(row).value === this.#current);
     const radio = this.first;
     radio?.closest('.model-row').scrollIntoView({ block: 'center' });
     if (search && !isTouch()) search.focus();
@@ -44,13 +73,18 @@ export class ModelList {
     return shown.find(({ checked }) => checked) ?? shown[0];
   }
 
-  /** Show only the rows with these words in their name, maker, purpose, features or id. */
+  /**
+   * Show only the rows with these words in their name, maker, purpose, features or id. The bases of finetunes are
+   * only found by words.
+   */
   filter(words) {
     for (const row of this.#rows()) {
       const { value } = radioOf(row);
       const text = `${row.textContent} ${row.dataset.maker} ${value}`.toLowerCase();
-      row.hidden = (this.#only && !this.#only.includes(value)) || !matches(text, words.toLowerCase());
+      const isFolded = 'base' in row.dataset && !words && value !== this.#current && !this.#favourites.has(value);
+      row.hidden = isFolded || (this.#only && !this.#only.includes(value)) || !matches(text, words.toLowerCase());
     }
+    this.#dialog.querySelector('[data-part=blind]').open = words !== '';
     this.#report(this.#shown().length, words !== '');
   }
 
@@ -100,13 +134,6 @@ export class ModelList {
     return this.#rows().filter((row) => !row.hidden).map(radioOf).filter(({ disabled }) => !disabled);
   }
 
-  /** Grey a model out that cannot see, with the reason in the place of its purpose. */
-  #setDisabled(row, disabled) {
-    radioOf(row).disabled = disabled;
-    row.querySelector('.model-blind').hidden = !disabled;
-    row.querySelector('.model-purpose').hidden = disabled;
-  }
-
   #place() {
     const rows = Array.from(this.#places.keys());
     for (const row of rows) {
@@ -115,12 +142,14 @@ export class ModelList {
       if (star) star.ariaPressed = String(this.#favourites.has(radioOf(row).value));
     }
     const [favourites, recent] = ['favourites', 'recent'].map((part) => this.#dialog.querySelector(`[data-part=${part}]`));
+    const blind = this.#dialog.querySelector('[data-part=blind]');
+    blind.append(...rows.filter((row) => radioOf(row).disabled));
     if (!favourites) return;
     const byId = new Map(rows.map((row) => [radioOf(row).value, row]));
     for (const id of this.#dataset.recent.split(' ')) {
-      if (byId.has(id)) recent.append(byId.get(id));
+      if (byId.has(id) && !radioOf(byId.get(id)).disabled) recent.append(byId.get(id));
     }
-    favourites.append(...rows.filter((row) => this.#favourites.has(radioOf(row).value)));
+    favourites.append(...rows.filter((row) => this.#favourites.has(radioOf(row).value) && !radioOf(row).disabled));
   }
 
   /** Tab leads from a radio button to the star of its row, not through all stars. */

@@ -10,33 +10,57 @@ let list = null;
 let loading = null;
 let choose; // the callback of the current opening, called with the chosen model
 
-/** Open the picker of the model that answers from the next question on. */
-export function openModelPicker() {
-  return open({ title: TITLE, current: select.value, sees: document.querySelector('#composer .tray .picture') !== null }, (model) => useModel(model));
+const GAP_PX = 8; // between the picker and the button that opened it, and the edges of the window
+const WIDTH_PX = 576; // of the list of all models: see chat.css
+
+/**
+ * Open the picker of the model that answers from the next question on.
+ * @param {HTMLElement} [opener]  in the message box, at which the picker stands; in the header it has its place
+ */
+export function openModelPicker(opener) {
+  const edited = opener?.closest('.tray');
+  const sees = Boolean((edited ?? document.querySelector('#composer .tray'))?.querySelector('.picture'));
+  return open({ title: TITLE, current: select.value, sees }, (model) => useModel(model), edited && opener);
 }
 
 /**
  * Open the picker for another version of a reply, with only the models in the button's `data-only` if there are
- * any. The chosen model also answers the questions that follow, as it does on the server.
+ * any, and only those that see for a question with pictures. The chosen model also answers the questions that
+ * follow, as it does on the server.
  */
 export function openRegeneratePicker(chat, button) {
-  const name = button.closest('article').querySelector('[data-part=model]').textContent;
+  const article = button.closest('article');
+  const name = article.querySelector('[data-part=model]').textContent;
   const current = Array.from(select.options).find(({ text }) => text === name)?.value;
-  const shown = { title: dialog.dataset.regenerate, current, only: button.dataset.only?.split(' ') };
+  const sees = Boolean(article.previousElementSibling?.querySelector('.pictures'));
+  const shown = { title: dialog.dataset.regenerate, current, only: button.dataset.only?.split(' '), sees };
   return open(shown, (model) => {
     showChoice(model);
     regenerate(chat, button);
-  });
+  }, button);
 }
 
-async function open({ title, ...shown }, onChoice) {
+async function open({ title, ...shown }, onChoice, button) {
   choose = onChoice;
   dialog.ariaLabel = title;
   loading ??= load();
   dialog.showModal();
+  placeAt(button);
   if (!(await loading) || !dialog.open) return;
   dialog.querySelector('.picker-title').textContent = title;
   list.show(shown);
+}
+
+/** Stand at a button: above or below it, where there is more room. On a narrow page the picker is at the foot. */
+function placeAt(button) {
+  dialog.removeAttribute('style');
+  if (!button || !matchMedia('(width >= 40rem)').matches) return;
+  const { top, bottom, left } = button.getBoundingClientRect();
+  const [above, below] = [top, innerHeight - bottom].map((room) => room - 2 * GAP_PX);
+  const start = Math.min(left, document.documentElement.clientWidth - WIDTH_PX - GAP_PX);
+  const place = above > below ? `auto auto ${innerHeight - top + GAP_PX}px` : `${bottom + GAP_PX}px auto auto`;
+  dialog.style.inset = `${place} ${Math.max(GAP_PX, start)}px`;
+  dialog.style.maxBlockSize = `min(44rem, ${Math.max(above, below)}px)`;
 }
 
 async function load() {
@@ -62,7 +86,9 @@ dialog.addEventListener('input', ({ target }) => target.type === 'search' && lis
 function onClick(event) {
   const { target, detail } = event;
   const star = target.closest('.star');
+  const door = target.closest('.door');
   if (star) list.toggleFavourite(star);
+  else if (door) return door.value ? close(door.value) : list.showAll();
   else if (target === dialog || target.closest('[data-part=close]')) dialog.close(); // a click beside the dialog
   else if (target.type === 'radio' && detail > 0) close(target.value);
   else if (target.closest('label') && detail === 0 && target.type !== 'radio') event.preventDefault();
@@ -70,6 +96,7 @@ function onClick(event) {
 
 function onKeydown(event) {
   const { key, target } = event;
+  if (target.matches('.door')) return moveBetweenDoors(event);
   const searching = target.type === 'search';
   if (!searching && target.type !== 'radio') return;
   if (searching && key === 'Escape' && !event.isComposing) return leaveSearch(event);
@@ -82,6 +109,14 @@ function onKeydown(event) {
     event.preventDefault();
     list.enter();
   }
+}
+
+function moveBetweenDoors(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const shown = Array.from(dialog.querySelectorAll('.door:not([hidden])'));
+  shown[(shown.indexOf(event.target) + step + shown.length) % shown.length].focus();
 }
 
 /**
@@ -113,8 +148,11 @@ function useModel(model) {
   if (page.conversation) saveChange(page.url('settings', page.conversation), { model });
 }
 
-function showChoice(model) {
+/** Show the model of this chat in the header, by the name of its door if it has one. */
+export function showChoice(model) {
   select.value = model;
   select.dispatchEvent(new Event('change', { bubbles: true }));
-  document.querySelector('#pick .label').textContent = page.modelName(model);
+  const { label, text } = select.selectedOptions[0];
+  document.getElementById('pick').title = text;
+  document.querySelector('#pick .label').textContent = label;
 }

@@ -100,7 +100,14 @@ export async function retryWith(chat, button) {
   if (!(await regenerate(chat, button, { parameters }))) return;
   const { dataset } = document.getElementById('composer');
   dataset.parameters = JSON.stringify({ ...JSON.parse(dataset.parameters), ...parameters });
+  if ('thinking' in parameters) showThinking(parameters.thinking);
   document.getElementById('instructions').ariaDescription = page.text('instructed');
+}
+
+/** Show in the message box whether the model thinks. */
+export function showThinking(checked) {
+  const box = document.getElementById('thinking');
+  if (box) Object.assign(box, { checked }).dispatchEvent(new Event('change'));
 }
 
 /** Request a retry after the countdown, or cancel it. */

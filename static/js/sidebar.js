@@ -42,7 +42,7 @@ export class Sidebar {
   /** @param {HTMLElement} [opener]  the element that was clicked, or that has the focus */
   open(name, opener) {
     const actions = {
-      models: () => import('./model_picker.js').then(({ openModelPicker }) => openModelPicker()),
+      models: () => import('./model_picker.js').then(({ openModelPicker }) => openModelPicker(opener)),
       settings: () => import('./conversation_settings.js').then(({ openSettings }) => openSettings()),
       preferences: () => import('./settings_dialog.js').then(({ openSettings }) => openSettings()).catch(() => location.assign(opener.href)),
       options: () => this.#openMenu(opener),

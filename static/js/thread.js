@@ -124,7 +124,7 @@ export function copySiblings(element, other) {
 export async function regenerate(chat, button, more = {}) {
   const reply = button.closest('article');
   const url = page.url('regenerate', reply.dataset.message);
-  const accepted = await replaceFrom(chat, reply, { url, body: { model: chat.composer.model, ...more } });
+  const accepted = await replaceFrom(chat, reply, { url, body: { ...chat.composer.choice, ...more } });
   if (!accepted) returnFocus(button);
   return accepted;
 }

@@ -2,7 +2,8 @@ import { peekParts, sentence } from './attachment_parts.js';
 import { page } from './page.js';
 
 const NO_MODEL = { name: '', sees: true, room: Infinity, parts: 0, price: 0 };
-const LEAST_SHOWN = 0.0001; // dollars
+const LEAST_SHOWN = 0.01; // dollars; what costs less matters to nobody
+const LEAST_NAMED = 0.0001; // dollars, where the cost is named all the same
 const MILLION = 1_000_000;
 const BLIND_ABOVE = 'blind-above'; // of the notice, which goes when a model that sees is chosen
 
@@ -29,27 +30,29 @@ export class TrayLimits {
     }
     const hint = tray.querySelector('.tray-hint');
     const hadFocus = hint.contains(document.activeElement);
-    const text = this.text(tray, items);
-    hint.hidden = !text;
-    hint.querySelector('span').textContent = text;
-    hint.querySelector('button').hidden = !document.getElementById('model');
+    const hasPictures = hasPicture(items);
+    hint.hidden = !items.length || !this.hints({ hasPictures, tokens }).length;
+    hint.querySelector('span').textContent = this.text(tray, items);
+    const button = hint.querySelector('button');
+    button.hidden = !document.getElementById('model') || (hasPictures && !this.takes('picture'));
+    button.textContent = sentence(this.#words, hasPictures && !this.#model.sees ? 'change' : 'other');
     return hadFocus && hint.hidden;
   }
 
   /** @returns {string} the hints of a tray, '' for none */
   text(tray, items) {
-    const hasPictures = items.some(({ row }) => row.kind === 'picture');
-    return items.length ? this.hints({ hasPictures, tokens: promptTokens(tray, items) }).join(' ') : '';
+    return items.length ? this.hints({ hasPictures: hasPicture(items), tokens: promptTokens(tray, items) }).join(' ') : '';
   }
 
   /**
    * @param {{hasPictures: boolean, tokens: number}} prompt  `tokens`: of all its documents
-   * @returns {string[]} what the model cannot do with these attachments, said before they are sent
+   * @returns {string[]} what the model cannot do with these attachments, and which one does, said before they are sent
    */
   hints({ hasPictures, tokens }) {
     const { name: model, sees } = this.#model;
+    const instead = this.#models[this.#words.dataset.pictures];
     const hints = [];
-    if (!sees && hasPictures) hints.push(sentence(this.#words, 'blind', { model }));
+    if (!sees && hasPictures) hints.push(instead ? sentence(this.#words, 'instead', { instead: instead.name, model }) : sentence(this.#words, 'blind'));
     if (this.#isTooLong(tokens)) hints.push(sentence(this.#words, 'long', { model }));
     return hints;
   }
@@ -57,17 +60,24 @@ export class TrayLimits {
   /**
    * @param {number} own  tokens of a document
    * @param {number} tokens  of all documents in the prompt
-   * @returns {{text: string, title: string}} what the document costs as input; empty without a price
+   * @returns {{text: string, title: string}} the tokens of the document and what they cost as input; in the text only
+   *   what matters: that it is too long, and a price of more than a cent
    */
   cost(own, tokens) {
     const { name: model, parts, price } = this.#model;
-    if (!price || !own) return { text: '', title: '' };
     const isTooLong = this.#isTooLong(tokens);
-    const title = sentence(this.#words, 'cost', { model });
+    const count = sentence(this.#words, 'tokens', { n: compact(own) });
     const amount = ((isTooLong ? Math.min(own, parts) : own) * price) / MILLION;
-    if (amount < LEAST_SHOWN) return { text: `< ${dollars(LEAST_SHOWN)}`, title };
-    const cost = dollars(amount);
-    return { text: isTooLong ? sentence(this.#words, 'upTo', { cost }) : cost, title };
+    if (!amount) return { text: isTooLong ? count : '', title: count };
+    const least = amount < LEAST_NAMED ? `< ${dollars(LEAST_NAMED)}` : dollars(amount);
+    const cost = isTooLong ? sentence(this.#words, 'upTo', { cost: least }) : least;
+    const text = [isTooLong && count, amount > LEAST_SHOWN && cost].filter(Boolean).join(' · ');
+    return { text, title: sentence(this.#words, 'cost', { tokens: count, model, cost }) };
+  }
+
+  /** @param {'picture'|'document'} kind @returns {boolean} whether the person has a model for such files */
+  takes(kind) {
+    return kind === 'document' || Boolean(this.#words.dataset.pictures);
   }
 
   #isTooLong(tokens) {
@@ -78,6 +88,15 @@ export class TrayLimits {
     const chosen = document.getElementById('model')?.value ?? Object.keys(this.#models)[0];
     return this.#models[chosen] ?? NO_MODEL;
   }
+}
+
+function hasPicture(items) {
+  return items.some(({ row }) => row.kind === 'picture');
+}
+
+function compact(number) {
+  const format = new Intl.NumberFormat(document.documentElement.lang, { notation: 'compact', maximumSignificantDigits: 3 });
+  return format.format(number);
 }
 
 /** @returns {number} the tokens of all documents in the prompt: those of the messages above, and the tray's */

@@ -106,6 +106,9 @@ export class Turn {
     this.reply.article.dataset.run = meta.run;
     this.reply.model = page.modelName(meta.model);
     if (hasFence(this.question)) import('./thread.js').then((module) => module.drawCode(this.#chat, this.question)).catch(() => {});
+    // The server has taken another one, such as for a picture; the chat stays with it.
+    const { model } = this.request?.body ?? {};
+    if (model && model !== meta.model) import('./model_picker.js').then((module) => module.showChoice(meta.model), () => {});
     document.dispatchEvent(new Event('messageschange')); // sync.js shows their times
   }
 
@@ -190,7 +193,7 @@ function explainEnd({ kind, status, error }) {
     page.showNotice('signed-out', page.link('sign-in', `${page.url('login')}?next=${next}`));
   } else if (status === 403) page.showNotice('outdated', page.link('reload', location.href));
   else if (kind === 'refused') {
-    page.setNotice(error.message || page.text('refused'));
+    page.setNotice(error.message || page.text('refused'), '', error.code);
     import('./outcome.js').then((module) => module.onRefused(error), () => {});
   } else if (kind === 'unreachable') page.showNotice('unreachable');
 }

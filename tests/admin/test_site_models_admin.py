@@ -12,7 +12,7 @@ from chat.upstream.catalog import Catalog
 from tests.admin.people import as_
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-LIST = "/admin/chat/sitemodel/"
+LIST, DOORS = "/admin/chat/sitemodel/", "/admin/chat/sitemodel/doors/"
 GLM, GEMMA = "@cf/zai-org/glm-4.7-flash", "@cf/google/gemma-4-26b-a4b-it"
 GEMMAS_PAGE = f"{LIST}_40cf_2Fgoogle_2Fgemma-4-26b-a4b-it/change/"
 GLMS_PAGE = f"{LIST}_40cf_2Fzai-org_2Fglm-4.7-flash/change/"
@@ -52,7 +52,7 @@ def act(client: Client, action: str, *keys: str, within: str = LIST) -> str:
 
 
 def change(client: Client, page: str, **fields: Any) -> str:
-    given = {"display_name": "", "position": "20", "enabled": "on", "groups": []} | fields
+    given = {"display_name": "", "enabled": "on", "groups": []} | fields
     return client.post(
         page, {key: value for key, value in given.items() if value is not None}
     ).content.decode()
@@ -128,26 +128,113 @@ def test_a_model_that_is_not_offered_is_no_default(keeper: Client, columns: dict
     assert not rows.filter(is_default=True).exists()
 
 
-def test_a_name_an_order_and_groups_are_given_on_its_page(keeper: Client) -> None:
+def test_a_name_and_groups_are_given_on_its_page(keeper: Client) -> None:
     few, before = Group.objects.create(name="few"), version()
-    assert change(keeper, GEMMAS_PAGE, display_name="For us", position="1", groups=[few.pk]) == ""
+    assert change(keeper, GEMMAS_PAGE, display_name="For us", groups=[few.pk]) == ""
     model = now().for_groups(lambda: {few.pk}).get(GEMMA)
     assert model.name == "For us"
-    assert next(iter(now())).id == GEMMA
     assert GEMMA not in [each.id for each in now().for_groups(set)]
     assert version() > before
 
 
-def test_the_order_is_changed_in_the_list(keeper: Client) -> None:
-    shown = rows.order_by("position")
-    sent: dict[str, Any] = {"form-TOTAL_FORMS": len(shown), "form-INITIAL_FORMS": len(shown), "_save": "Save"}
-    for number, row in enumerate(shown):
-        sent |= {
-            f"form-{number}-id": row.pk,
-            f"form-{number}-position": 1 if row.pk == GEMMA else row.position,
-        }
-    keeper.post(LIST, sent)
-    assert next(iter(now())).id == GEMMA
+def order() -> list[str]:
+    return [model.id for model in now()]
+
+
+def test_the_order_is_changed_by_buttons(keeper: Client) -> None:
+    first, second, third = order()[:3]
+    page = keeper.get(LIST).content.decode()
+    assert 'aria-label="Move GLM 4.7 Flash down"' in page
+    assert 'type="number"' not in page
+    before = version()
+    assert keeper.post(LIST, {"up": second}).status_code == 303
+    assert order()[:3] == [second, first, third]
+    assert version() > before
+    keeper.post(LIST, {"down": second})
+    assert order()[:3] == [first, second, third]
+    for sent in ({"up": first}, {"down": "nothing"}, {"down": order()[-1]}):
+        keeper.post(LIST, sent)
+    assert order()[:3] == [first, second, third]
+
+
+def test_the_order_is_that_of_the_shown_list(keeper: Client) -> None:
+    rows.update(position=5)  # none has a place of its own
+    ids = sorted(order())
+    assert order() == ids
+    rows.filter(pk=ids[1]).update(enabled=False)
+    keeper.post(f"{LIST}?enabled__exact=1", {"up": ids[2]})
+    assert order()[:2] == [ids[2], ids[0]]
+
+
+KINDS = ("everyday", "careful", "pictures", "code")
+
+
+def door(number: int, **fields: str) -> dict[str, str]:
+    return {f"form-{number}-{name}": value for name, value in {"shown": "on", **fields}.items() if value}
+
+
+def save(client: Client, *doors: dict[str, str], **more: str) -> str:
+    sent = {"form-TOTAL_FORMS": str(len(doors)), "form-INITIAL_FORMS": "0"} | more
+    for each in doors:
+        sent |= each
+    return client.post(DOORS, sent, follow=True).content.decode()
+
+
+def found() -> list[tuple[str, str, str]]:
+    return [(each.kind, each.name, each.model) for each in now().doors]
+
+
+def test_the_page_of_the_doors_shows_what_is_chosen_by_itself(keeper: Client) -> None:
+    page = keeper.get(DOORS).content.decode()
+    for words in (
+        'placeholder="Everyday"',
+        "Automatic (GPT OSS 120B)",
+        "Automatic (Gemma 4 26B A4B)",
+        'aria-label="Model of Pictures"',
+        'aria-label="Move Careful up"',
+    ):
+        assert words in page
+    assert page.count('type="checkbox"') == 6
+    assert DOORS in keeper.get(LIST).content.decode()
+
+
+def test_doors_are_named_mapped_and_added(keeper: Client) -> None:
+    before = version()
+    kinds = [door(n, kind=kind) for n, kind in enumerate(KINDS)]
+    own = door(4, name="Letters", about="For letters.", model=GLM)
+    page = save(keeper, kinds[0], door(1, kind="careful", name="Slow", model=GEMMA), *kinds[2:], own, door(5))
+    assert "The doors were saved." in page
+    assert found()[1] == ("careful", "Slow", GEMMA)
+    assert found()[4] == ("", "Letters", GLM)
+    assert version() > before
+    assert 'value="Letters"' in keeper.get(DOORS).content.decode()
+
+
+def test_a_button_moves_a_door_and_an_unticked_one_goes(keeper: Client) -> None:
+    kinds = [door(n, kind=kind) for n, kind in enumerate(KINDS)]
+    kinds[1] = door(1, kind="careful", shown="")
+    save(keeper, *kinds, up="3")
+    assert [kind for kind, *_ in found()] == ["everyday", "code", "pictures"]
+    assert 'value="careful"' in keeper.get(DOORS).content.decode()  # to be shown again
+
+
+@pytest.mark.parametrize(
+    ("doors", "words"),
+    [
+        ([door(0, kind="everyday", shown="")], "Show at least one door"),
+        ([door(n, name=f"Door {n}", model=GLM) for n in range(7)], "at most 6"),
+        ([door(n, kind="code") for n in range(2)], "there twice"),
+        ([door(0, name="Letters")], "needs a name and a model"),
+        ([door(0, kind="pictures", model=GLM)], "Select a valid choice"),  # it cannot see
+        ([door(0, kind="everyday", model="@cf/of/nobody")], "Select a valid choice"),
+        ([door(0, kind="everyday", name="x" * 31)], "at most 30"),
+        ([door(0, kind="no such kind")], "Select a valid choice"),
+    ],
+)
+def test_wrong_doors_are_refused_in_words(keeper: Client, doors: list[dict[str, str]], words: str) -> None:
+    before = found()
+    assert words in save(keeper, *doors)
+    assert found() == before
 
 
 def test_cloudflares_facts_are_read_only(keeper: Client) -> None:
@@ -198,17 +285,25 @@ def test_the_right_to_view_changes_nothing() -> None:
     before = list(rows.values())
     for action in ("hide", "show", "make_default"):
         act(looker, action, GEMMA)
-    assert looker.post(GEMMAS_PAGE, {"display_name": "x", "position": "1"}).status_code == 403
-    looker.post(
-        LIST, {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": GEMMA, "form-0-position": 1}
-    )
+    assert looker.post(GEMMAS_PAGE, {"display_name": "x"}).status_code == 403
+    assert looker.post(LIST, {"up": GEMMA}).status_code == 403
+    assert looker.get(DOORS).status_code == looker.post(DOORS, {}).status_code == 403
+    page = looker.get(LIST).content.decode()
+    assert DOORS not in page
+    assert "Move " not in page
     assert list(rows.values()) == before
 
 
 def test_without_the_right_there_is_nothing() -> None:
     nobody = staff("nobody")
     before = list(rows.values())
-    for page in (LIST, GEMMAS_PAGE, GEMMAS_PAGE.replace("change", "history"), f"{LIST}nothing/history/"):
+    for page in (
+        LIST,
+        DOORS,
+        GEMMAS_PAGE,
+        GEMMAS_PAGE.replace("change", "history"),
+        f"{LIST}nothing/history/",
+    ):
         assert nobody.get(page).status_code == nobody.post(page, {"enabled": ""}).status_code == 403
     assert list(rows.values()) == before
     assert LIST not in nobody.get("/admin/").content.decode()

@@ -29,6 +29,9 @@ OWN = re.compile("attachment|upload")
 SHORT = "words tokens=3"
 
 
+TOO_LONG = "Too long to send whole. The parts that fit your question are sent."
+
+
 class Documents(ChatPage):
     """A chat page with the documents of its message box."""
 
@@ -42,6 +45,7 @@ class Documents(ChatPage):
 
     def choose(self, model: str) -> None:
         self.page.locator("#pick").click()
+        self.page.get_by_role("button", name="All models").click()
         self.page.locator("#models").get_by_role("radio", name=model).click()
         expect(self.page.locator("#models")).to_be_hidden()
 
@@ -139,18 +143,21 @@ def test_a_refused_file_keeps_the_others(chat: Documents, kind: str) -> None:
 def test_a_document_too_long_for_the_model_is_said(chat: Documents) -> None:
     chat.choose(SMALL)
     chat.add(BOOK, NOTES)
-    expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole: the best parts for your question")
-    expect(chat.page.locator("#status")).to_have_text(re.compile(f"notes.txt added. Too long for {SMALL}"))
+    expect(chat.hint).to_contain_text(TOO_LONG)
+    expect(chat.page.locator("#status")).to_have_text(f"notes.txt added. {TOO_LONG}")
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
-    expect(chat.page.locator("#status")).to_have_text(re.compile(f"{SMALL} can’t see pictures. Too long for"))
+    expect(chat.page.locator("#status")).to_have_text(
+        re.compile(f"because {SMALL} can’t see pictures. {TOO_LONG}")
+    )
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     # All models take documents, so that none is greyed out.
     chat.hint.get_by_role("button", name="Choose another model").click()
+    chat.page.get_by_role("button", name="All models").click()
     expect(chat.page.locator(".model-row [type=radio]:disabled")).to_have_count(0)
     chat.page.locator("#models").get_by_role("radio", name=LARGE).click()
     expect(chat.hint).to_be_hidden()
     chat.choose(SMALL)
-    expect(chat.page.locator("#status")).to_contain_text(f"Too long for {SMALL}")
+    expect(chat.page.locator("#status")).to_contain_text(TOO_LONG)
     chat.tray.get_by_role("button", name="Remove book.txt").click()
     expect(chat.hint).to_be_hidden()
 
@@ -159,14 +166,18 @@ def test_the_cost_of_a_document_is_said_for_the_chosen_model(chat: Documents) ->
     cost = chat.tray.locator(".document-cost")
     chat.choose(SMALL)  # $0.06 for a million tokens of input
     chat.add({**BOOK, "buffer": BOOK["buffer"][:150_000]}, NOTES)
-    expect(cost).to_have_text(["$0.003", "< $0.0001"])
-    expect(cost.first).to_have_attribute("title", f"Cost with each question to {SMALL}")
+    expect(cost).to_have_text(["", ""])  # less than a cent
+    row = chat.tray.locator(".document").first
+    expect(row).to_have_attribute(
+        "title", re.compile(rf"^5\dK tokens. Cost with each question to {SMALL}: \$0.003$")
+    )
     chat.choose(LARGE)  # $0.95
-    expect(cost).to_have_text(["$0.0475", "< $0.0001"])
+    expect(cost).to_have_text(["$0.0475", ""])
     chat.choose(SMALL)
     chat.add({**BOOK, "name": "other.txt"})
     expect(chat.hint).to_be_visible()
-    expect(cost).to_have_text(["up to $0.0013", "< $0.0001", "up to $0.0013"])
+    expect(cost.first).to_have_text(re.compile(r"^5\dK tokens$"))
+    expect(row).to_have_attribute("title", re.compile(r"up to \$0.0013$"))
 
 
 def test_a_name_from_right_to_left_is_not_below_the_button(chat: Documents) -> None:
@@ -187,14 +198,14 @@ def test_documents_of_the_shown_branch_count_for_the_model(chat: Documents) -> N
     chat.choose(SMALL)
     other = {**half, "name": "second.txt", "buffer": half["buffer"] + b"The end."}
     chat.add(other)
-    expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole")
-    expect(chat.tray.locator(".document-cost")).to_have_text("up to $0.0013")
+    expect(chat.hint).to_contain_text(TOO_LONG)
+    expect(chat.tray.locator(".document")).to_have_attribute("title", re.compile(r"up to \$0.0013$"))
     chat.tray.get_by_role("button", name="Remove second.txt").click()
     expect(chat.tray).to_be_hidden()
     # An edited question replaces its own documents, which count once, in its tray.
     chat.questions.get_by_role("button", name="Edit", exact=True).click()
     edit = chat.page.locator(".edit")
-    expect(edit.locator(".document-cost")).to_have_text("$0.003")
+    expect(edit.locator(".document")).to_have_attribute("title", re.compile(r": \$0.003$"))
     expect(edit.locator(".tray-hint")).to_be_hidden()
     edit.get_by_role("button", name="Remove book.txt").click()
     edit.get_by_role("button", name="Save and send").click()
@@ -205,7 +216,7 @@ def test_documents_of_the_shown_branch_count_for_the_model(chat: Documents) -> N
     chat.questions.get_by_role("button", name="Previous version").click()
     expect(chat.sent).to_have_count(1)
     chat.box.focus()
-    expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole")
+    expect(chat.hint).to_contain_text(TOO_LONG)
 
 
 def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:

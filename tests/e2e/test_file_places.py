@@ -102,7 +102,7 @@ def test_the_tray_is_one_line_on_a_low_screen(
     assert tray["height"] <= 48
     assert dock["y"] - topbar["y"] - topbar["height"] >= height * 0.45  # of the thread
     expect(chat.box).to_be_in_viewport(ratio=1)
-    expect(chat.tray.get_by_text(f"{BLIND} can’t see pictures.")).to_be_in_viewport()
+    expect(chat.tray.get_by_text(f"because {BLIND} can’t see pictures.")).to_be_in_viewport()
     assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     expect(chat.added).to_have_count(1)
@@ -114,7 +114,7 @@ SHOT = {"name": "shot.png", "mimeType": "image/png", "buffer": pictures.png(600,
 
 def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None:
     chat.add(PHOTO)
-    chat.tray.get_by_role("button", name="Describe cat.jpg").click()
+    chat.tray.get_by_role("button", name="Add a description: cat.jpg").click()
     field = chat.dialog.get_by_label("Description")
     field.fill("A cat on a mat")
     # A selection that ends beside the dialog is no click there.
@@ -126,7 +126,7 @@ def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None
     chat.page.mouse.click(5, 5)
     expect(chat.dialog).to_be_hidden()
     expect(chat.tray).to_contain_text("A cat on a mat")
-    chat.tray.get_by_role("button", name="Describe A cat on a mat").click()
+    chat.tray.get_by_role("button", name="Add a description: A cat on a mat").click()
     expect(field).to_have_value("A cat on a mat")
     field.fill("A dog")
     chat.dialog.get_by_role("button", name="Close").click()
@@ -140,7 +140,7 @@ def test_a_tall_picture_opens_as_wide_as_can_be_read_and_scrolls(
     chat = Pictures.seeing(window, server)
     chat.page.set_viewport_size({"width": width, "height": height})
     chat.add(SHOT)
-    chat.tray.get_by_role("button", name="Describe shot.png").click()
+    chat.tray.get_by_role("button", name="Add a description: shot.png").click()
     is_legible(chat)
     chat.page.keyboard.press("Escape")
     chat.ask("Well?")

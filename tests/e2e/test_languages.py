@@ -98,6 +98,7 @@ def test_dialogs_and_the_notes_beside_a_reply(visit: Callable[..., Page]) -> Non
     expect(ChatPage(page).reply).to_have_attribute("data-status", "complete")
     fine(page)
     page.locator("#pick").click()
+    page.locator(".door[data-part=all]").click()
     expect(page.locator("#models input").first).to_be_visible()
     fine(page)
     page.locator("#models [type=search]").fill("nothing is called so")

@@ -11,13 +11,16 @@ from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
 
 LAST = "GPT OSS 20B"  # of the conversation that is there
+DEFAULT, FIRST_DOOR = "GLM 4.7 Flash", "Everyday"  # of the site
 OTHER = "Llama 3.2 3B"
 
 pytestmark = pytest.mark.usefixtures("one")
 
 
 def opened(shell: Shell) -> Shell:
+    """Show all models, behind the doors."""
     shell.press(shell.page.get_by_role("button", name="Model:"))
+    shell.press(shell.picker.get_by_role("button", name="All models"))
     expect(shell.picker.get_by_role("radio").first).to_be_visible()
     return shell
 
@@ -57,19 +60,19 @@ def test_a_choice_is_kept_without_a_question(window: Window, server: Server, one
 
 
 @by(KEYBOARD, FINGER)
-def test_a_new_chat_proposes_the_last_model_and_takes_another(
+def test_a_new_chat_proposes_the_sites_model_and_takes_another(
     window: Window, server: Server, fake, way: Way
 ) -> None:
     shell = Shell.open(window, server, way)
-    chosen(shell, LAST)
+    chosen(shell, FIRST_DOOR)  # whatever the latest chat has
     opened(shell)
     row = shell.picker.get_by_role("radio", name=OTHER)
     if way.name == "keyboard":
         shell.page.keyboard.press("ArrowDown")
-        expect(shell.picker.get_by_role("radio", name=LAST)).to_be_focused()
+        expect(shell.picker.get_by_role("radio", name=DEFAULT)).to_be_focused()
         while not row.is_checked():
             shell.page.keyboard.press("ArrowDown")
-        chosen(shell, LAST)  # walking is not choosing
+        chosen(shell, FIRST_DOOR)  # walking is not choosing
         shell.page.keyboard.press("Enter")
     else:
         shell.press(shell.picker.get_by_text(OTHER))
@@ -87,9 +90,9 @@ def test_escape_chooses_nothing_and_so_does_a_click_beside(window: Window, serve
     shell.page.keyboard.press("Escape")
     expect(shell.picker).to_be_hidden()
     expect(shell.page.get_by_role("button", name="Model:")).to_be_focused()
-    chosen(shell, LAST)
+    chosen(shell, FIRST_DOOR)
     opened(shell)
-    expect(shell.picker.get_by_role("radio", name=LAST)).to_be_checked()
+    expect(shell.picker.get_by_role("radio", name=DEFAULT)).to_be_checked()
     shell.page.mouse.click(300, 400)
     expect(shell.picker).to_be_hidden()
     chosen(shell, LAST)
@@ -157,7 +160,7 @@ def test_favourites_stand_first_the_next_time(window: Window, server: Server, wa
     shell.page.keyboard.press("Escape")
     shell.page.reload()
     assert groups(opened(shell))["Favorites"] == [OTHER]
-    chosen(shell, LAST)
+    chosen(shell, FIRST_DOOR)
     with shell.page.expect_response("**/models/favourites/"):
         press_star(shell, OTHER)
     shell.page.keyboard.press("Escape")
@@ -185,7 +188,7 @@ def test_keys_move_in_the_list_as_in_a_menu(window: Window, server: Server) -> N
     expect(radios.last).to_be_focused()
     shell.page.keyboard.press("k")
     expect(shell.picker.get_by_role("radio", name="Kimi K2.6")).to_be_focused()
-    chosen(shell, LAST)
+    chosen(shell, FIRST_DOOR)
     shell.page.keyboard.press("Enter")
     chosen(shell, "Kimi K2.6")
 
@@ -199,7 +202,7 @@ def test_rows_have_one_height_and_the_list_has_room(
     shell = Shell(page, MOUSE)
     page.goto("/")
     opened(shell)
-    heights = page.locator(".model-row").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+    heights = page.locator(".model-row:visible").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
     assert len(set(heights)) == 1
     assert page.locator(".model-list").evaluate("list => list.clientHeight") > size[1] / 2
     assert page.locator(".model-list").evaluate("list => list.scrollWidth <= list.clientWidth")
@@ -220,6 +223,8 @@ def test_without_javascript_a_select_chooses(window: Window, server: Server, fak
     page.goto("/")
     expect(page.get_by_role("button", name="Model:")).to_be_hidden()
     assert page.locator("#model optgroup[label=Meta] option").all_text_contents().count(OTHER) == 1
+    doors = page.locator("#model optgroup[label=Suggested] option")
+    assert doors.evaluate_all("all => all.map((each) => each.label)")[:2] == [FIRST_DOOR, "Careful"]
     page.get_by_role("combobox", name="Model").select_option(label=OTHER)
     page.get_by_role("textbox", name="Your message").fill("Hello")
     page.get_by_role("button", name="Send").click()

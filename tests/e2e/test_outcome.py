@@ -61,6 +61,7 @@ def test_another_model_is_one_press_and_a_choice_away(chat: ChatPage) -> None:
     told(chat)
     chat.reply.get_by_role("button", name="Another model", exact=True).click()
     picker = chat.page.get_by_role("dialog", name="Try with another model")
+    picker.get_by_role("button", name="All models").click()
     picker.locator(".model-row").filter(has_text="GPT OSS 20B").locator("label").click()
     assert chat.ended() == words(3)
     expect(chat.reply.locator("[data-part=model]")).to_have_text("GPT OSS 20B")

@@ -14,6 +14,7 @@ from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 UPLOAD = "**/attachments/"
+OTHER_EYES = "Llama 4 Scout 17B 16E"
 OWN = re.compile("attachment|picture|upload")  # in the addresses of modules, styles and parts of pictures
 
 
@@ -42,7 +43,7 @@ def test_pictures_are_added_described_sent_and_opened(window: Window, server: Se
     assert not [url for url in loaded if OWN.search(url)]
     chooser.value.set_files([PHOTO, DRAWING])
     expect(chat.added).to_have_count(2)
-    way.press(chat.tray.get_by_role("button", name="Describe cat.jpg"))
+    way.press(chat.tray.get_by_role("button", name="Add a description: cat.jpg"))
     expect(chat.dialog.get_by_label("Description")).to_be_focused()
     chat.dialog.get_by_label("Description").fill("A cat on a mat")
     way.press(chat.dialog.get_by_role("button", name="Save"))
@@ -173,29 +174,53 @@ def test_a_failed_upload_is_repeated_once_the_network_is_back(chat: Pictures) ->
     expect(chat.added).to_have_count(2)
 
 
-def test_a_model_that_cannot_see_is_named_and_cannot_be_chosen(chat: Pictures) -> None:
+def test_a_photo_just_works(chat: Pictures) -> None:
     chat.choose(BLIND)
     chat.add(PHOTO)
-    expect(chat.tray).to_contain_text(f"{BLIND} can’t see pictures.")
+    expect(chat.tray).to_contain_text(f"{SEEING} answers, because {BLIND} can’t see pictures.")
+    chat.tray.get_by_role("button", name="Remove cat.jpg").click()
+    expect(chat.tray).to_be_hidden()
+    chat.add(PHOTO)
     chat.ask("Well?")
-    expect(chat.notice).to_contain_text(f"{BLIND} can’t see pictures.")
-    expect(chat.box).to_have_value("Well?")
-    expect(chat.added).to_have_count(1)
-    expect(chat.questions).to_have_count(0)
-    chat.tray.get_by_role("button", name="Choose another model").click()
-    picker = chat.page.locator("#models")
-    row = picker.locator(".model-row").filter(has_text=BLIND)
-    expect(row.get_by_role("radio")).to_be_disabled()
-    expect(row.get_by_text("Can’t see pictures")).to_be_visible()
-    picker.get_by_role("radio", name=SEEING).click()
-    expect(chat.tray.get_by_text(f"{BLIND} can’t see pictures.")).to_be_hidden()
-    expect(chat.box).to_be_focused()  # the button that opened the list is hidden
-    chat.box.press("Enter")
     chat.ended()
     assert "I see 1 picture" in chat.text
-    chat.page.locator("#pick").click()
-    expect(row.get_by_role("radio")).to_be_enabled()
-    expect(row.get_by_text("Can’t see pictures")).to_be_hidden()
+    expect(chat.reply.locator("[data-part=model]")).to_have_text(SEEING)
+    expect(chat.page.locator("#pick .label")).to_have_text("Pictures")  # this chat stays with it
+    chat.page.goto("/")
+    expect(chat.page.locator("#pick .label")).to_have_text("Everyday")  # and no other one
+
+
+def test_another_model_that_sees_can_be_chosen(chat: Pictures) -> None:
+    chat.choose(BLIND)
+    chat.add(PHOTO)
+    chat.tray.get_by_role("button", name="Change").click()
+    picker = chat.page.locator("#models")
+    expect(picker.get_by_role("radio", name=SEEING)).to_be_checked()
+    folded = picker.locator("[data-part=blind]")
+    expect(folded.locator(".model-row").filter(has_text=BLIND)).to_be_hidden()
+    folded.locator("summary").click()
+    expect(folded.get_by_role("radio", name=BLIND)).to_be_disabled()
+    picker.get_by_role("radio", name=OTHER_EYES).click()
+    expect(chat.tray.get_by_text("can’t see pictures.")).to_be_hidden()
+    expect(chat.box).to_be_focused()  # the button that opened the list is hidden
+    chat.box.fill("Well?")
+    chat.box.press("Enter")
+    chat.ended()
+    expect(chat.reply.locator("[data-part=model]")).to_have_text(OTHER_EYES)
+
+
+def test_an_error_goes_when_its_cause_goes(chat: Pictures) -> None:
+    refusal = {"error": {"code": "model_cannot_see", "message": "It can’t see."}}
+    chat.page.route("**/c/?html=1", lambda route: route.fulfill(status=400, json=refusal))
+    for way in ("model", "picture"):
+        chat.add(PHOTO)
+        chat.ask("Well?")
+        expect(chat.notice).to_have_text("It can’t see.")
+        if way == "model":
+            chat.choose(BLIND)
+            expect(chat.notice).to_be_empty()
+        chat.tray.get_by_role("button", name="Remove cat.jpg").click()
+        expect(chat.notice).to_be_empty()
 
 
 def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> None:
@@ -257,11 +282,11 @@ def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat.choose(BLIND)
     chat.add(PHOTO, DRAWING)
     assert findings(chat.page) == []
-    chat.tray.get_by_role("button", name="Describe cat.jpg").click()
+    chat.tray.get_by_role("button", name="Add a description: cat.jpg").click()
     assert findings(chat.page) == []
     chat.page.keyboard.press("Escape")
-    chat.tray.get_by_role("button", name="Choose another model").click()
-    chat.page.locator(".model-row").first.wait_for()
+    chat.tray.get_by_role("button", name="Change").click()
+    chat.page.get_by_role("radio", name=SEEING).wait_for()
     assert findings(chat.page) == []
     chat.page.locator("#models").get_by_role("radio", name=SEEING).click()
     chat.ask("Well?")

@@ -43,6 +43,7 @@ def test_regenerate_with_another_model_names_it(window: Window, server: Server, 
     model_name = str(chat.reply.locator("[data-part=model]").text_content())
     way.press(named(chat.reply, OPENER))
     picker = chat.page.get_by_role("dialog", name=TITLE)
+    way.press(picker.get_by_role("button", name="All models"))
     expect(picker.get_by_role("radio", name=model_name)).to_be_checked()
     row = picker.locator(".model-row").filter(has_text=OTHER)
     if way.name == "keyboard":
@@ -65,7 +66,12 @@ def test_the_picker_of_a_reply_is_left_by_escape(chat: ChatPage) -> None:
     button.focus()
     chat.page.keyboard.press("Enter")
     picker = chat.page.get_by_role("dialog", name=TITLE)
-    expect(picker.get_by_role("radio").first).to_be_visible()
+    expect(picker.get_by_role("button", name="Careful")).to_be_visible()
+    at, shown = button.bounding_box(), picker.bounding_box()
+    assert at is not None
+    assert shown is not None
+    below, above = shown["y"] - at["y"] - at["height"], at["y"] - shown["y"] - shown["height"]
+    assert 0 <= max(below, above) <= 16  # at the button that was pressed
     chat.page.keyboard.press("Escape")
     expect(picker).to_be_hidden()
     expect(button).to_be_focused()

@@ -80,6 +80,7 @@ def test_another_version_of_a_reply_is_asked_for(chat: ChatPage) -> None:
 
 def test_the_chosen_model_is_asked(chat: ChatPage, fake: Fake) -> None:
     chat.browser.click("button", "Model:")
+    chat.browser.click("button", "All models")
     chat.browser.sees("radio", "")
     chat.browser.type("gpt-oss-20b")
     chat.browser.click("radio", "GPT OSS 20B")
@@ -91,6 +92,7 @@ def test_the_chosen_model_is_asked(chat: ChatPage, fake: Fake) -> None:
 
 def test_the_picker_shows_a_list_that_escape_closes(chat: ChatPage) -> None:
     chat.browser.click("button", "Model:")
+    chat.browser.click("button", "All models")
     chat.browser.wait_until(f"{LISTED} > 5")
     chat.browser.type("gpt-oss")
     chat.browser.wait_until(f"{LISTED} === 2")

@@ -34,11 +34,11 @@ def test_a_picture_is_chosen_pasted_sent_and_kept(chat: ChatPage, tmp_path: Path
     chat.browser.wait_until(LISTENS)
     chat.browser.wait_until(PASTE, base64.b64encode(pictures.png(300, 900)).decode())
     chat.browser.wait_until(SHOWN, TRAY, 2)
-    chat.browser.click("button", "Describe cat.jpg")
+    chat.browser.click("button", "Add a description: cat.jpg")
     chat.browser.holds("textbox", "Description")
     chat.browser.type("A cat on a mat")
     chat.browser.click("button", "Save")
-    chat.browser.sees("button", "Describe A cat on a mat")
+    chat.browser.sees("button", "Add a description: A cat on a mat")
     chat.ask("What is this?")
     assert chat.ended() == "You said: What is this? I see 2 picture(s)."
     for _again in range(2):

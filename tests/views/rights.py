@@ -340,6 +340,7 @@ ADMIN = [
     Row("admin/chat/user/<id>/link/", ALL, root(TO_DISABLED), deleted=TO_DISABLED),
     away("admin/chat/user/", ALL),
     *decided("sitemodel"),
+    Row("admin/chat/sitemodel/doors/", ALL, root("200")),
     *renamed("offeredmodel", "sitemodel"),
     *renamed("reading", "conversationaccess"),
     *table("chat/invite", changed="403"),

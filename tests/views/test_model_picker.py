@@ -1,6 +1,7 @@
 """The models to choose from, as people read them."""
 
 import asyncio
+import re
 from typing import Any
 
 import httpx
@@ -13,8 +14,10 @@ from chat.upstream import catalog
 from chat.upstream.catalog import LlmModel, Provider
 from chat.views import model_picker
 from chat.views.model_picker import PURPOSES, purpose
+from tests.support.databases import Database
 from tests.support.db_threads import close_connections
 from tests.support.server import Person, Server
+from tests.support.waiting import until
 
 GLM, QWQ = "@cf/zai-org/glm-4.7-flash", "@cf/qwen/qwq-32b"
 
@@ -122,8 +125,30 @@ def test_every_model_of_the_site_can_be_chosen(server: Server) -> None:
     assert part.count('type="radio"') == offered > 8
     assert 'type="search"' in part
     assert "128k context · $0.06 in · $0.40 out" in part
-    assert part.count("vision</span>") == part.count(" data-sees") > 3
+    rows = part.partition('class="model-list"')[2]
+    assert rows.count("vision</span>") == rows.count(" data-sees") > 3
+    assert rows.count(" data-base") == 4
     assert '<optgroup label="Meta">' in select
+
+
+@pytest.mark.database
+def test_the_doors_stand_first(server: Server, database: Database) -> None:
+    part = server.person("alice").get("/models/").text
+    doors = re.findall(r'<button class="door" type="button" value="([^"]+)".*?dir="auto">([^<]+)<', part)
+    assert [name for _, name in doors] == ["Everyday", "Careful", "Pictures", "Code"]
+    database.rows(
+        "INSERT INTO chat_sitedoor (position, kind, name, about, model) VALUES"
+        f" (0, 'everyday', '', '', ''), (1, '', 'Letters', 'For <letters>.', '{doors[1][0]}')"
+    )
+    database.rows("UPDATE chat_catalogstate SET version = version + 1")
+    until(lambda: "Letters" in server.person("alice").get("/models/").text)
+    part = server.person("alice").get("/models/").text
+    assert part.count('class="door"') == 3  # with all models
+    assert "For &lt;letters&gt;." in part
+    assert 'label="Letters"' in server.person("alice").get("/").text
+    database.rows("DELETE FROM chat_sitedoor")
+    database.rows("UPDATE chat_catalogstate SET version = version + 1")
+    until(lambda: "Letters" not in server.person("alice").get("/models/").text)
 
 
 @pytest.mark.database

@@ -219,7 +219,8 @@ def test_a_models_controls_are_those_that_it_knows(alice: Person) -> None:
     part = alice.get("/models/parameters/", params={"model": LLAMA}).text
     assert 'name="top_k"' in part
     assert 'name="thinking"' not in part
-    assert 'name="thinking"' in alice.get("/models/parameters/").text
+    assert 'name="thinking"' not in alice.get("/models/parameters/").text  # it is in the message box
+    assert 'name="thinking"' in alice.get("/models/parameters/?assistant").text
     refused(alice.get("/models/parameters/?model=x", headers={"X-Requested-With": "fetch"}), 400, "malformed")
 
 

@@ -15,6 +15,7 @@ from chat.files.document_types import KNOWN_DOCUMENT_TYPES
 from chat.files.passages.selection import parts_tokens
 from chat.models import Attachment
 from chat.upstream.catalog import LlmModel
+from chat.upstream.doors import for_pictures
 
 from ..requests import access
 
@@ -34,8 +35,10 @@ def accepted(*, pictures: bool) -> str:
 
 @access.require_methods("GET", "HEAD", part=True)
 def parts(request: HttpRequest) -> HttpResponse:
+    offered = access.get_models(request)
     context = {
-        "models": json.dumps({model.id: _describe(model) for model in access.get_models(request)}),
+        "models": json.dumps({model.id: _describe(model) for model in offered}),
+        "for_pictures": for_pictures(offered),
         "pictures": [Attachment(id=ANY_ID, name="", width=1, height=1)],
         "documents": [Attachment(id=ANY_ID, name="", pages=2)],
     }

@@ -230,7 +230,7 @@ def _form(
         "model": content.model,
         "former": content.model if is_gone else "",
         "model_groups": model_picker.by_maker(offered),
-        "controls": parameter_form.controls(model, content.parameters),
+        "controls": parameter_form.controls(model, content.parameters, switches=True),
         "error": refusal.message if refusal else "",
         "heading": _("Edit the assistant") if own else _("New assistant"),
     }

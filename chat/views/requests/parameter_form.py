@@ -36,6 +36,7 @@ PARAMETER_LABELS = {
 # The form offers a smaller range than some models accept, because values beyond it give gibberish. Requests
 # may have any value that the model accepts.
 FORM_RANGES = {"temperature": (0, 2), "top_p": (0.01, 1), "repetition_penalty": (0.5, 2)}
+THINKING = "thinking"
 FORM_IDS = {"new": "composer", "assistant": "assistant-form"}  # the form of the controls, by a query's name
 TEMPERATURE_MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
 VALUE_NAMES = {
@@ -58,11 +59,15 @@ def of_model(request: HttpRequest) -> HttpResponse:
     models = access.get_models(request)
     model = access.get_model_or_400(models, request.GET.get("model", models.default.id))
     form = next((FORM_IDS[name] for name in FORM_IDS if name in request.GET), "instruct")
-    return render(request, "chat/_parameters.html", {"controls": controls(model, {}), "form": form})
+    rows = controls(model, {}, switches="assistant" in request.GET)
+    return render(request, "chat/_parameters.html", {"controls": rows, "form": form})
 
 
-def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the form's context: the model, all chosen parameters, and a row per supported parameter."""
+def controls(model: LlmModel, chosen: Mapping[str, Value], *, switches: bool = False) -> dict[str, Any]:
+    """Return the form's context: the model, all chosen parameters, and a row per supported parameter.
+
+    With `switches` also thinking, which for a chat is switched in its message box.
+    """
     takes = {parameter.name: parameter for parameter in supported_parameters(model)}
     supported = [takes[name] for name in CHOSEN_PARAMETERS if name in takes]
     numbers = [each for each in supported if each.kind not in (SWITCH, LEVEL)]
@@ -70,9 +75,18 @@ def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
         "model": model.id,
         "name": model.name,
         "chosen": json.dumps(dict(chosen)),
-        "thinking": [_row(each, chosen.get(each.name)) for each in supported if each.kind in (SWITCH, LEVEL)],
+        "thinking": [
+            _row(each, chosen.get(each.name))
+            for each in supported
+            if each.kind == LEVEL or (each.kind == SWITCH and switches)
+        ],
         "numbers": [_row(each, chosen.get(each.name)) for each in numbers],
     }
+
+
+def can_switch_thinking(model: LlmModel) -> bool:
+    """Return True if the model thinks unless it is told not to."""
+    return any(each.name == THINKING for each in supported_parameters(model))
 
 
 def fit(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Value]:

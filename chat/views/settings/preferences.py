@@ -19,6 +19,7 @@ from chat.models.preferences import (
     SITE_DEFAULT,
 )
 from chat.upstream.catalog import Catalog
+from chat.upstream.doors import is_finetune_base
 
 from .. import model_picker
 from ..requests import access, request_fields
@@ -65,7 +66,11 @@ def _general(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "saved": "saved" in request.GET,
         "favourites": favourites,
-        "model_groups": model_picker.by_maker(each for each in offered if each not in favourites),
+        "model_groups": model_picker.by_maker(
+            each
+            for each in offered
+            if each not in favourites and (each.id == model or not is_finetune_base(each))
+        ),
         "site_default": offered.default,
         "model": model,
         "former": offered.name_of(model) if model and not _is_model(offered, model) else "",

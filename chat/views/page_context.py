@@ -37,7 +37,7 @@ def thread_context(
 ) -> dict[str, Any]:
     """Return the context of `chat/_thread.html`: the messages and what stands around them.
 
-    `wanted_model`: the one that the conversation names. A `time_zone` of "" is UTC, or not known yet.
+    `wanted_model`: the one that the conversation names. `time_zone`: of the times; UTC if none is known.
     `context_ends`: the context of the next reply starts after the last message.
     """
     zone, model = timezone_of(request), catalog.resolve_or_default(wanted_model)
@@ -48,7 +48,7 @@ def thread_context(
         "conversation": conversation,
         "thread": page.items,
         "older": page.older,
-        "time_zone": "" if str(zone) == "UTC" else zone,
+        "time_zone": zone,
         "state": state,
         "models": list(catalog),
         "retired": retired if conversation and "before" not in request.GET else None,

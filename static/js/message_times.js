@@ -5,10 +5,10 @@ const DAY_MS = 86_400_000;
 /**
  * Show when the messages were written, and name the days between them. The server does the same on its page;
  * here it is done again for what was added since.
- * @param {HTMLElement} thread  `data-time-zone`: the reader's; none: the browser's
+ * @param {HTMLElement} thread  `data-time-zone`: the reader's
  */
 export function updateTimes(thread) {
-  const clock = new Clock(document.documentElement.lang, thread.dataset.timeZone || undefined);
+  const clock = new Clock(document.documentElement.lang, thread.dataset.timeZone);
   const shown = new Set();
   let last = clock.today;
   for (const article of thread.querySelectorAll('.message')) {
@@ -55,12 +55,14 @@ export class Clock {
   #language;
   #time;
   #day;
+  #zoned;
 
   /** @param {string} [zone]  none: the browser's */
   constructor(language, zone) {
     this.#language = language.replace(/^en$/, 'en-GB'); // the server writes 12 November 2026
     const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone };
     this.#time = new Intl.DateTimeFormat(this.#language, format);
+    this.#zoned = new Intl.DateTimeFormat(this.#language, { timeZone: zone, timeZoneName: 'short' });
     this.#day = new Intl.DateTimeFormat('sv', { timeZone: zone });
   }
 
@@ -74,6 +76,12 @@ export class Clock {
 
   day(at) {
     return this.#day.format(at);
+  }
+
+  /** @returns {string} the day and the time with the zone's short name, as the server writes them */
+  timestamp(at) {
+    const parts = this.#zoned.formatToParts(at);
+    return `${this.date(this.day(at))}, ${this.time(at)} ${parts.find(({ type }) => type === 'timeZoneName').value}`;
   }
 
   /** @returns {'today'|'yesterday'|''} */

@@ -37,7 +37,6 @@ export class Sync {
     document.addEventListener('visibilitychange', () => this.poll());
     document.getElementById('model')?.addEventListener('change', () => this.#fetchContextStart(chat.composer.model));
     this.updateTimes();
-    storeTimeZone();
     hearTabs((conversation) => this.#onMessage(conversation));
     this.poll();
   }
@@ -220,13 +219,4 @@ function showContextLine(thread, start) {
     if (first.previousElementSibling !== line) first.before(line);
   } else if (thread.lastElementChild !== line) thread.append(line);
   return undefined;
-}
-
-/**
- * Store the time zone for the pages that the server renders. Writing a cookie keeps
- * the page out of the back/forward cache, so it is written only if it differs.
- */
-function storeTimeZone() {
-  const zone = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
-  if (!document.cookie.includes(zone)) document.cookie = `${zone};path=/;max-age=31536000;samesite=lax`;
 }

@@ -1,5 +1,6 @@
 """Times of messages: one on each, and the names of the days between them."""
 
+import re
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -7,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.seed import numbered, talk
+from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 TOKYO = ZoneInfo("Asia/Tokyo")
@@ -17,7 +19,6 @@ def opened(window: Window, server: Server, address: str) -> ChatPage:
     """The page in Tokyo, whose zone the server knows."""
     page = window(server, "alice", timezone_id="Asia/Tokyo")
     page.goto("/")
-    page.wait_for_function("() => document.cookie.includes('tz=Asia/Tokyo')")
     page.goto(address)
     return ChatPage(page)
 
@@ -44,6 +45,39 @@ def test_each_message_has_a_time_in_the_readers_zone(window: Window, server: Ser
     expect(chat.questions.last.locator(".at")).to_have_css("opacity", "0")
     chat.questions.last.get_by_role("button", name="Edit").focus()
     expect(chat.questions.last.locator(".at")).to_have_css("opacity", "1")
+
+
+def test_a_page_whose_zone_was_not_known_shows_the_readers(window: Window, server: Server) -> None:
+    """Without the modules that come later, and with a quick change of page after it."""
+    page = window(server, "alice", timezone_id="Asia/Tokyo")
+    page.route("**/js/{sync,background}.*", lambda route: route.abort())
+    page.goto(talk(server, "alice", numbered(4)))
+    expect(page.locator("#thread")).to_have_attribute("data-time-zone", "Asia/Tokyo")
+    assert page.evaluate(SHOWN) == in_tokyo(exact(page))
+    page.goto("/settings/")
+    expect(page.locator("html")).to_have_attribute("data-zone", "Asia/Tokyo")
+
+
+def test_the_zone_is_known_from_the_page_to_sign_in_on(window: Window, server: Server) -> None:
+    address = talk(server, "carol", numbered(2))
+    page = window(server, "", timezone_id="Asia/Tokyo")
+    page.goto(f"/accounts/login/?next={address.removeprefix(server.url)}")
+    page.get_by_label("Name or email").fill("carol")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    with page.expect_response(lambda response: "/c/" in response.url) as first:
+        page.get_by_role("button", name="Sign in").click()
+    written = re.findall(r'class="at" datetime="([^"]+)">([0-9:]+)<', first.value.text())
+    assert written
+    assert [time for _, time in written] == in_tokyo([at for at, _ in written])
+
+
+def test_a_chosen_zone_stays_whatever_the_browser_has(window: Window, server: Server) -> None:
+    server.person("alice").post("/settings/", {"time_zone": "UTC"})
+    chat = opened(window, server, talk(server, "alice", numbered(2)))
+    chat.ask("And now?")
+    chat.ended()
+    assert chat.page.evaluate(SHOWN) == [f"{datetime.fromisoformat(at):%H:%M}" for at in exact(chat.page)]
+    server.person("alice").post("/settings/", {"time_zone": ""})
 
 
 def test_a_live_turn_has_times_and_begins_a_day(window: Window, server: Server) -> None:

@@ -15,6 +15,12 @@ test('a day is written as the server writes it', () => {
   assert.deepEqual(dates, ['2 November 2026', '2. November 2026', '2 novembre 2026']);
 });
 
+test('a timestamp is written as the server writes it', () => {
+  const at = new Date('2026-11-21T23:05:00Z');
+  assert.equal(new Clock('en', 'Europe/Berlin').timestamp(at), '22 November 2026, 00:05 CET');
+  assert.equal(new Clock('de', 'UTC').timestamp(at), '21. November 2026, 23:05 UTC');
+});
+
 test('today and yesterday have names', () => {
   const clock = new Clock('en', 'Europe/Berlin');
   const now = new Date('2026-11-22T12:00:00Z');

@@ -18,4 +18,7 @@ WRITTEN = {
 def test_a_time_is_written_in_the_readers_language(language: str) -> None:
     with translation.override(language):
         shown = render_to_string("chat/_timestamp.html", {"when": AT})
-    assert shown.strip() == f'<time datetime="2026-11-03T09:05:00+00:00">{WRITTEN[language]}</time>'
+    assert (
+        shown.strip()
+        == f'<time class="timestamp" datetime="2026-11-03T09:05:00+00:00">{WRITTEN[language]}</time>'
+    )

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
-from chat.accounts.timezones import CHOSEN_COOKIE, chosen_zone
+from chat.accounts.timezones import CHOSEN_COOKIE, browser_zone, chosen_zone
 from chat.models.preferences import PREFERENCE_CHOICES, Preferences
 
 from ..requests.responses import set_cookie
@@ -39,9 +39,14 @@ def _known(name: str, value: str) -> str:
     return value if allowed is None or value in allowed else allowed[0]
 
 
-def context(request: HttpRequest) -> dict[str, dict[str, str]]:
-    """Context processor: make the preferences available to every template."""
-    return {"preferences": read(request)}
+def context(request: HttpRequest) -> dict[str, Any]:
+    """Context processor: make the preferences available to every template.
+
+    `zone`: the one that the page's script told, "" if it has not yet; None if the person chose one.
+    """
+    values = read(request)
+    zone = None if values["time_zone"] else str(browser_zone(request) or "")
+    return {"preferences": values, "zone": zone}
 
 
 def activate(request: HttpRequest, user: Any) -> None:

@@ -17,8 +17,9 @@ from .views.conversations import (
     search,
     shortcuts,
     start_page,
+    texts,
 )
-from .views.files import attachment_parts, attachments, code_preview, document_text
+from .views.files import attachment_parts, attachments, document_text
 from .views.library import assistants, prompts
 from .views.requests import access_log, parameter_form
 from .views.settings import data, keys, preferences, usage
@@ -58,7 +59,10 @@ urlpatterns = [
     path("messages/<uuid:message>/feedback/", messages.feedback, name="feedback"),
     path("messages/<uuid:message>/outcome/", runs.outcome, name="outcome"),
     path("messages/<uuid:message>/source/", messages.source, name="source"),
-    path("messages/<uuid:message>/preview/", code_preview.preview, name="preview"),
+    path("messages/<uuid:message>/text/", texts.text, name="text"),
+    path("messages/<uuid:message>/changes/", texts.changes, name="changes"),
+    path("messages/<uuid:message>/run/", texts.run, name="run"),
+    path("mermaid-12.0.0.js", texts.mermaid, name="mermaid"),
     path("messages/<uuid:message>/actions/", messages.actions, name="message_actions"),
     path("messages/<uuid:message>/fork/", messages.fork, name="fork"),
     path("messages/<uuid:message>/delete/", messages.delete, name="delete_message"),

@@ -88,7 +88,7 @@ JOURNEYS = (
     "tests/e2e/test_citations.py::test_sources_come_with_the_end_and_stay",
     "tests/e2e/test_client_idioms.py::test_an_event_source_appends_each_response_until_done",
     "tests/e2e/test_code_actions.py::test_code_is_saved_exactly_under_a_name_of_ours",
-    "tests/e2e/test_code_preview.py::test_a_preview_takes_the_place_of_its_code",
+    "tests/e2e/test_text_beside.py::test_a_block_opens_runs_is_edited_and_compared",
     "tests/e2e/test_connection.py::test_a_broken_connection_is_resumed_where_it_was",
     "tests/e2e/test_continue.py::test_a_stopped_reply_goes_on_where_it_stood",
     "tests/e2e/test_copy.py::test_code_is_copied_exactly_streamed_or_loaded",

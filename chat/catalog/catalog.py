@@ -8,10 +8,12 @@ from functools import cache
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.db.executor import write_lock
 from chat.models import CatalogState, SiteDoor, SiteModel, User
 from chat.models.site_model import DEFAULT_POSITION, POSITION_STEP
+from chat.models.message import BY_HAND
 from chat.upstream import doors
 from chat.upstream.catalog import (
     DEFAULT_MODEL,
@@ -284,7 +286,12 @@ def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
 def model_name(key: str) -> str:
     """Return the model's display name; the id of an unknown model."""
     model = _known(key)
-    return model.name if model else current.get().name_of(key)
+    return model.name if model else writer_name(current.get(), key)
+
+
+def writer_name(catalog: Catalog, key: str) -> str:
+    """Return the name of what wrote a reply, as the catalog has it; of the owner's own versions, that."""
+    return gettext("Edited by hand") if key == BY_HAND else catalog.name_of(key)
 
 
 def _known(key: str) -> LlmModel | None:

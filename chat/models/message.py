@@ -116,6 +116,7 @@ SELECT id FROM below
 # SQLite believes what ANALYZE once counted, however much the table has grown since: after an ANALYZE of a new
 # database it would scan all messages at each step.
 BY_CONVERSATION = {"sqlite": "INDEXED BY message_by_conversation"}
+BY_HAND = "by-hand"  # `model` of a version of a reply that the conversation's owner has written
 MAX_BRANCH_DEPTH = 100_000  # limit of messages between a message and its leaf
 
 

@@ -1,10 +1,9 @@
-"""The HTML of code blocks, with syntax highlighting by Pygments in eight colours, and their previews."""
+"""The HTML of code blocks, with syntax highlighting by Pygments in eight colours."""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from html import escape, unescape
-from itertools import islice
+from html import escape
 from time import thread_time
 
 from pygments.lexer import DelegatingLexer, Lexer
@@ -54,22 +53,14 @@ TOKEN_CLASSES = {
     Token.Generic.Output: "",
 }
 
-# The languages with a preview, and the class of their blocks: chat/views/files/code_preview.py shows it.
-PREVIEW_LANGUAGES = frozenset({"html", "htm", "xhtml", "svg"})
-PREVIEWABLE = "previewable"
+# The languages that run in a frame, and the class of their blocks: see chat/views/conversations/run_code.py.
+MERMAID = "mermaid"
+RUNNABLE_LANGUAGES = frozenset({"html", "htm", "xhtml", "svg", MERMAID})
+RUNNABLE = "runnable"
 
+ENDINGS = {"csv": "csv", "js": "js", "javascript": "js", MERMAID: "mmd", "svg": "svg"}  # others: of Pygments
+_RUN_BY_A_CLICK = frozenset({"bat", "cmd", "exe", "hta", "reg", "vb", "vbs", "wsf"})
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
-_BLOCK = re.compile(
-    rf'<figure class="code {PREVIEWABLE}"><figcaption>[^<]*</figcaption><pre[^>]*><code>(.*?)</code>',
-    re.DOTALL,
-)
-_SPAN = re.compile(r"</?span[^>]*>")
-# No policy keeps a browser from connecting to the host that <link rel=preconnect> names, or to the host of a
-# frame that the policy then forbids. <meta> is as empty as <link> and allowed in the same places.
-_CONNECTING = re.compile(r"<(?:link|i?frame|fencedframe)(?=[\s/>])", re.IGNORECASE)
-_SCRIPT = re.compile(r"<script|\son[a-z]+\s*=|javascript:", re.IGNORECASE)
-# Without a doctype a browser would fall back to the rules of the 1990s. The source’s own then has no effect.
-DOCTYPE = "<!doctype html>\n"
 
 
 class Budget:
@@ -94,7 +85,7 @@ def code_block(language: str, code: str) -> str:
 
     `code` is already HTML.
     """
-    return code_figure(language, "", code, f" {PREVIEWABLE}" if language in PREVIEW_LANGUAGES else "")
+    return code_figure(language, "", code, f" {RUNNABLE}" if language in RUNNABLE_LANGUAGES else "")
 
 
 def code_figure(caption: str, before: str, code: str, kind: str = "") -> str:
@@ -166,33 +157,29 @@ def _class(kind: _TokenType) -> str:
     return TOKEN_CLASSES[kind]
 
 
-def _lexer(code: str, language: str) -> Lexer | None:
+def _lexer_class(language: str) -> type[Lexer] | None:
     from pygments.lexers import find_lexer_class_by_name  # its table of all lexers takes 0.5 MB
 
     try:
-        found = find_lexer_class_by_name(language)
+        found: type[Lexer] = find_lexer_class_by_name(language)
     except ClassNotFound:
         return None
-    if issubclass(found, DelegatingLexer):  # reads all the code before its first token, beyond any time limit
+    return found
+
+
+def _lexer(code: str, language: str) -> Lexer | None:
+    found = _lexer_class(language)
+    # A DelegatingLexer reads all the code before its first token, beyond any time limit.
+    if found is None or issubclass(found, DelegatingLexer):
         return None
     lexer: Lexer = found(stripnl=False, ensurenl=False, startinline="<?" not in code)
     return lexer
 
 
-def previewable_source(html: str, number: int) -> str | None:
-    """Return the source of the block with this number, from 1, in a message's sanitised HTML.
-
-    None if there are fewer; only blocks that have a preview are counted.
-    """
-    found = next(islice(_BLOCK.finditer(html), number - 1, None), None)
-    return unescape(_SPAN.sub("", found[1])) if found else None
-
-
-def has_scripts(source: str) -> bool:
-    """Return True if the source may hold a script, which a preview does not run."""
-    return _SCRIPT.search(source) is not None
-
-
-def document(source: str) -> str:
-    """Return the page that shows this source. Only its Content-Security-Policy makes it safe to open."""
-    return DOCTYPE + _CONNECTING.sub("<meta", source)
+def extension_of(language: str) -> str:
+    """Return the ending of a file in this language; "txt" if it is unknown, or a click would run it."""
+    if language in ENDINGS:
+        return ENDINGS[language]
+    found = _lexer_class(language)
+    endings = (name[2:].lower() for name in (found.filenames if found else ()) if name.startswith("*."))
+    return next((each for each in endings if each.isalnum() and each not in _RUN_BY_A_CLICK), "txt")

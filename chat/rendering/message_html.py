@@ -98,7 +98,7 @@ def _unpacked(packed: bytes) -> str:
 
 
 class MessageHtml(str):
-    """The sanitised HTML of a message, created by PageRenderer only."""
+    """The sanitised HTML of a message, created by PageRenderer, and of a part of it by `block_texts`."""
 
     __slots__ = ()
 

@@ -4,7 +4,7 @@ import re
 
 import nh3
 
-from .code_blocks import PREVIEWABLE, TOKEN_CLASSES
+from .code_blocks import RUNNABLE, TOKEN_CLASSES
 from .html_tags import FORMATTING_TAGS
 from .mathml import MATHS_CLASSES
 
@@ -89,7 +89,7 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
         allowed_classes={
             "a": {"image"},
             "div": {"table", "footnote"},
-            "figure": {"code", PREVIEWABLE},
+            "figure": {"code", RUNNABLE},
             "li": {"task"},
             "p": {"html", "alert"},
             "blockquote": {"note", "tip", "important", "warning", "caution"},

@@ -10,9 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.accounts.timezones import timezone_of
+from chat.catalog.catalog import writer_name
 from chat.conversations.turns import store
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
+from chat.models.message import BY_HAND
 from chat.sharing import links
 from chat.upstream.catalog import Catalog, LlmModel
 
@@ -139,7 +141,8 @@ def _complete_items(
     """Add to each message's context the keys that depend on the models. `model` would answer next."""
     thread.add_times(page.items, zone, timezone.now())
     for item in page.items:
-        item["model_name"] = catalog.name_of(item["model"])
+        item["model_name"] = writer_name(catalog, item["model"])
+        item["by_hand"] = item["model"] == BY_HAND
         item["starts_context"] = not item["is_first"] and str(item["id"]) == start
         runs.add_suggestions(item, catalog, model, conversation.parameters if conversation else {}, zone)
 

@@ -230,9 +230,8 @@ def _gone() -> NotFound:
 
 
 def _shared_page(request: HttpRequest, token: str, page: snapshot.SharedPage) -> HttpResponse:
-    name_of = catalog.current.get().name_of
     for message in page.messages:
-        message["model_name"] = name_of(message["model"])
+        message["model_name"] = catalog.writer_name(catalog.current.get(), message["model"])
     context = {"token": token, "snapshot": page, "link": page.link}
     response = render(request, "sharing/shared.html", context)
     for name, value in SHARED_PAGE_HEADERS.items():

@@ -1,4 +1,3 @@
-import { fetchPart } from './api.js';
 import { copyText, showCopied } from './clipboard.js';
 import { holdInPlace } from './older_messages.js';
 import { announce, page } from './page.js';
@@ -128,29 +127,6 @@ function lineInView(button) {
   range.setStart(text, caret.offset);
   range.setEnd(text, caret.offset + 1);
   return range;
-}
-
-/** Show what a block of HTML or SVG looks like, in the place of its code, or the code again. */
-export async function togglePreview(chat, button) {
-  const figure = button.closest('figure');
-  const code = figure.querySelector('pre');
-  const shows = !code.hidden;
-  const preview = shows ? await fetchPreview(button) : null;
-  if (code.hidden === shows) return; // a second press while it was loading
-  changeInPlace(chat, button, () => {
-    if (shows) code.after(preview);
-    else figure.querySelector('.code-preview').remove();
-    code.hidden = shows;
-    button.ariaPressed = String(shows);
-  });
-}
-
-/** @returns {Promise<Element>} the frame, in which the server's policy runs no script and loads nothing */
-async function fetchPreview(button) {
-  const article = button.closest('article');
-  const number = Array.from(article.querySelectorAll('.previewable')).indexOf(button.closest('figure')) + 1;
-  const url = `${page.url('preview', article.dataset.message)}?block=${number}`;
-  return (await fetchPart(url)).querySelector('.code-preview');
 }
 
 /**

@@ -217,9 +217,13 @@ def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPa
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Bad reply").click()
     expect(chat.page.get_by_label(WHY)).to_be_visible()
-    chat.reply.get_by_role("button", name="Preview", exact=True).click()
-    expect(chat.reply.locator("iframe")).to_be_visible()
+    chat.reply.get_by_role("button", name="Run", exact=True).click()
+    expect(chat.page.locator(".beside iframe")).to_be_visible()
     fine_at_each_width(chat.page)
+    for view in ("Text", "Edit"):
+        chat.page.get_by_role("link", name=view, exact=True).click()
+        fine_at_each_width(chat.page)
+    chat.page.locator(".beside [data-do=close]").click()
     chat.reply.get_by_role("button", name="Close").click()
     expect(chat.page.get_by_label(WHY)).to_have_count(0)  # and the focus was moved
     chat.ask(question("reasoning think=5 tokens=5"))

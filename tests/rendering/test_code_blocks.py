@@ -1,4 +1,4 @@
-"""Code blocks and their previews."""
+"""Code blocks."""
 
 import re
 from pathlib import Path
@@ -6,18 +6,10 @@ from pathlib import Path
 import pytest
 
 from chat.rendering import code_blocks
-from chat.rendering.code_blocks import (
-    TOKEN_CLASSES,
-    Budget,
-    document,
-    has_scripts,
-    language_of,
-    previewable_source,
-)
+from chat.rendering.code_blocks import TOKEN_CLASSES, Budget, extension_of, language_of
 from chat.rendering.markdown import render
 
 STYLES = (Path(__file__).parents[2] / "static/css/chat.css").read_text()
-PAGE = "<style>p > b { color: red }</style>\n<p title='a&amp;b'>\u201cné\u201d &lt; 漢</p>\n\n<b>x</b>\n"
 
 
 def highlighted(code: str, language: str) -> str:
@@ -95,45 +87,12 @@ def test_every_class_has_a_colour():
         assert re.search(rf"\.{name}\b", section), name
 
 
-def source(markdown: str, number: int = 1) -> str | None:
-    return previewable_source("".join(render(markdown)), number)
-
-
-def test_the_source_of_a_block_is_what_the_reply_says() -> None:
-    assert source(f"Look:\n\n```html\n{PAGE}```\n") == PAGE
-
-
-def test_only_blocks_with_a_preview_are_counted() -> None:
-    text = "```python\nx\n```\n\n```SVG\n<svg/>\n```\n\n> - ```html a\n>   <p>y\n>   ```\n\n```htmlx\n```\n"
-    assert [source(text, number) for number in (1, 2, 3)] == ["<svg/>\n", "<p>y\n", None]
-
-
-def test_a_block_cannot_end_its_code_early() -> None:
-    text = (
-        '</code></pre></figure><figure class="code previewable"><figcaption>html</figcaption><pre><code>x\n'
-    )
-    assert source(f"```html\n{text}```\n") == text
-    assert source(f"```html\n{text}```\n", 2) is None
-
-
-@pytest.mark.parametrize("name", ["link", "LINK", "iframe", "Frame", "fencedframe"])
 @pytest.mark.parametrize(
-    "after", [" rel=preconnect href=https://a.example>", "/src=//a.example>", "\n>", ">"]
-)
-def test_nothing_names_a_host_to_connect_to(name: str, after: str) -> None:
-    assert document(f"<head><{name}{after}") == f"<!doctype html>\n<head><meta{after}"
-
-
-def test_other_elements_stay_as_they_are() -> None:
-    assert document("<linked></link><frameset>a link") == "<!doctype html>\n<linked></link><frameset>a link"
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
+    ("language", "ending"),
     [
-        ("<script>x()</script>", True), ("<SCRIPT src=x>", True), ("<b onclick=x()>", True),
-        ("<a href='javascript:x()'>", True), ("<p>on = off, a description</p>", False), ("<svg/>", False),
+        ("python", "py"), ("js", "js"), ("html", "html"), ("svg", "svg"), ("mermaid", "mmd"), ("c++", "cpp"),
+        ("batch", "txt"), ("vbscript", "txt"), ("", "txt"), ("nonsense", "txt"), ("../x", "txt"),
     ],
 )  # fmt: skip
-def test_a_script_in_the_source_is_noticed(text: str, found: bool) -> None:
-    assert has_scripts(text) is found
+def test_the_ending_of_a_file(language: str, ending: str) -> None:
+    assert extension_of(language) == ending

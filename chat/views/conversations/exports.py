@@ -96,7 +96,9 @@ def _conversation(request: HttpRequest, key: uuid.UUID) -> tuple[_Export, Conver
 def _export(request: HttpRequest) -> _Export:
     user = access.get_user(request)
     has_access = partial(_is_signed_in, user.pk, user.password)
-    return _Export(user, timezone_of(request), catalog.current.get().name_of, has_access)
+    return _Export(
+        user, timezone_of(request), partial(catalog.writer_name, catalog.current.get()), has_access
+    )
 
 
 def _is_signed_in(user: int, password: str) -> bool:

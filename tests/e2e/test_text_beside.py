@@ -1,0 +1,153 @@
+"""A text beside the chat: opened, run, compared and edited."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.input_methods import reach
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
+
+COUNTER = """<h1>Counter</h1><p id="n">0</p>
+<button onclick="document.getElementById('n').textContent = ++count">Add</button>
+<script>let count = 0; document.body.append(window.origin);</script>
+"""
+FIRST = f"Here:\n\n```python\nx = 1\n```\n\n```html\n{COUNTER}```\n\nDone.\n"
+SECOND = f"```html\n{COUNTER.replace('Counter', 'Counting')}```\n"
+DIAGRAM = "```mermaid\nflowchart TD\n  A[Start] --> B[End]\n```\n"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture(scope="module")
+def chromium(isolating_chromium: Browser) -> Browser:
+    """A text opens in a new tab, as a document without an origin."""
+    return isolating_chromium
+
+
+def asked(chat: ChatPage, *replies: str) -> ChatPage:
+    for reply in replies:
+        chat.ask(f"Go on.\n{says_line(reply, size=40)}")
+        chat.ended()
+    return chat
+
+
+def panel(chat: ChatPage) -> Locator:
+    return chat.page.locator("dialog.beside")
+
+
+def link(chat: ChatPage, name: str) -> Locator:
+    return panel(chat).get_by_role("navigation").get_by_role("link", name=name, exact=True)
+
+
+def test_a_block_opens_runs_is_edited_and_compared(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), FIRST, SECOND)
+    run = chat.reply.get_by_role("button", name="Run", exact=True)
+    reach(run)
+    chat.page.keyboard.press("Enter")
+    frame = panel(chat).frame_locator("iframe")
+    frame.get_by_role("button", name="Add").click()
+    expect(frame.locator("#n")).to_have_text("1")
+    expect(frame.locator("body")).to_contain_text("null")
+    expect(panel(chat)).to_contain_text("Version 2 of 2")
+
+    link(chat, "What changed").click()
+    expect(panel(chat).locator("del")).to_have_text("Counter")
+    expect(panel(chat).locator("ins")).to_have_text("Counting")
+
+    link(chat, "Edit").click()
+    box = panel(chat).get_by_role("textbox")
+    expect(box).to_be_focused()
+    box.fill("<h1>By hand</h1>")
+    chat.page.reload()
+    chat.reply.get_by_role("button", name="Run", exact=True).click()
+    link(chat, "Edit").click()
+    expect(box).to_have_value("<h1>By hand</h1>")
+    panel(chat).get_by_role("button", name="Save").click()
+    expect(panel(chat)).to_contain_text("Version 3 of 3")
+    expect(chat.reply).to_contain_text("Edited by hand")
+    expect(chat.reply).to_contain_text("<h1>By hand</h1>")
+    chat.page.keyboard.press("Escape")
+    expect(panel(chat)).to_be_hidden()
+
+    changed = chat.reply.get_by_role("link", name="What changed")
+    changed.click()
+    expect(panel(chat).locator("ins").first).to_be_visible()
+    chat.page.keyboard.press("Escape")
+    expect(changed).to_be_focused()
+
+
+def test_an_edit_that_was_not_saved_is_there_after_a_reload(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), "A letter.\n")
+    open_reply(chat)
+    link(chat, "Edit").click()
+    panel(chat).get_by_role("textbox").fill("My letter.")
+    chat.page.reload()
+    open_reply(chat)
+    expect(panel(chat).get_by_role("textbox")).to_have_value("My letter.")
+    panel(chat).get_by_role("link", name="Cancel").click()
+    expect(panel(chat)).to_contain_text("A letter.")
+
+
+def open_reply(chat: ChatPage) -> None:
+    chat.reply.locator("[data-action=more]").click()
+    chat.page.get_by_role("menuitem", name="Open beside the chat").click()
+    expect(panel(chat).get_by_role("heading", name="Reply")).to_be_visible()
+
+
+def test_the_next_reply_comes_with_its_version(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), FIRST)
+    chat.reply.get_by_role("button", name="Open beside the chat").click()
+    expect(panel(chat).locator("code")).to_have_text("x = 1\n")
+    asked(chat, "```python\nx = 2\n```\n")
+    expect(panel(chat).locator("code")).to_have_text("x = 2\n")
+    expect(chat.box).to_be_focused()
+
+
+def test_the_chat_keeps_its_place_beside_the_text(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server, viewport={"width": 1024, "height": 700}), FIRST)
+    chat.reply.get_by_role("button", name="Open beside the chat").click()
+    wide = panel(chat).get_by_role("button", name="Wide")
+    for _ in range(2):
+        assert chat.page.locator("#chat").bounding_box()["width"] >= 360  # type: ignore[index]
+        wide.click()
+    chat.ask("Still here?")
+    chat.ended()
+
+
+def test_on_a_phone_it_covers_the_chat_and_back_closes_it(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server, **PHONE), FIRST)
+    address = chat.page.url
+    chat.reply.get_by_role("button", name="Open beside the chat").click()
+    expect(panel(chat).locator("code")).to_have_text("x = 1\n")
+    assert panel(chat).bounding_box() == {"x": 0, "y": 0, "width": 390, "height": 844}
+    chat.page.go_back()
+    expect(panel(chat)).to_be_hidden()
+    expect(chat.page).to_have_url(address)
+    chat.reply.get_by_role("button", name="Open beside the chat").click()
+    expect(panel(chat)).to_be_visible()
+    chat.page.keyboard.press("Escape")
+    expect(panel(chat)).to_be_hidden()
+    expect(chat.page).to_have_url(address)
+
+
+def test_a_diagram_is_drawn(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), DIAGRAM)
+    chat.reply.get_by_role("button", name="Run", exact=True).click()
+    expect(panel(chat).frame_locator("iframe").locator("svg").get_by_text("Start")).to_be_visible()
+
+
+def test_without_scripts_the_text_is_a_page(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), FIRST, SECOND)
+    message = chat.reply.get_attribute("data-message")
+    plain = window(server, "alice", java_script_enabled=False)
+    plain.goto(f"/messages/{message}/text/?block=1")
+    plain.get_by_role("link", name="What changed", exact=True).first.click()
+    expect(plain.locator("ins")).to_have_text("Counting")
+    plain.get_by_role("link", name="Edit", exact=True).click()
+    plain.get_by_role("textbox").fill("<b>Form</b>")
+    plain.get_by_role("button", name="Save").click()
+    expect(plain.locator("code")).to_have_text("<b>Form</b>\n")
+    plain.get_by_role("heading", level=1).get_by_role("link").click()
+    expect(plain).to_have_url(re.compile("/c/"))

@@ -35,7 +35,7 @@ def test_a_block_cannot_end_its_code_early() -> None:
     assert [each.code for each in blocks(f"```html\n{text}```\n")] == [text]
 
 
-def test_the_same_block_of_another_message_has_its_language_and_ordinal() -> None:
+def test_the_same_block_has_the_language_and_ordinal() -> None:
     wanted = blocks(TWO)[2]
     assert number_of_same(blocks("```js\n```\n\n```python\n```\n\n```js\n```"), wanted) is None
     assert number_of_same(blocks("```js\na\n```\n\n" + TWO), wanted) == 4

@@ -73,7 +73,7 @@ def test_the_latest_version_has_a_plain_address(alice_client: Client, talk: Talk
     assert f'data-message="{talk.leaf.pk}"' in page
 
 
-def test_a_reply_has_all_replies_of_the_branch_with_their_versions(alice_client: Client, talk: Talk) -> None:
+def test_a_reply_has_all_replies_with_their_versions(alice_client: Client, talk: Talk) -> None:
     page = get(alice_client, talk.leaf).content.decode()
     assert "Version 3 of 3" in page
     assert page.count("Write a program") == 2, "the question that each version answers"
@@ -106,7 +106,7 @@ def test_versions_of_a_question_are_compared_too(alice_client: Client, talk: Tal
     assert get(alice_client, edited, block=1).status_code == 404
 
 
-def test_an_edited_reply_is_a_version_from_which_the_branch_goes_on(alice_client: Client, talk: Talk) -> None:
+def test_an_edited_reply_is_a_version_that_is_shown(alice_client: Client, talk: Talk) -> None:
     answer = edit(alice_client, talk.leaf, "By hand.\n")
     assert answer.status_code == 200
     version = Message.objects.get(pk=answer.json()["message"])

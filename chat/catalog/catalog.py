@@ -12,8 +12,8 @@ from django.utils.translation import gettext
 
 from chat.db.executor import write_lock
 from chat.models import CatalogState, SiteDoor, SiteModel, User
-from chat.models.site_model import DEFAULT_POSITION, POSITION_STEP
 from chat.models.message import BY_HAND
+from chat.models.site_model import DEFAULT_POSITION, POSITION_STEP
 from chat.upstream import doors
 from chat.upstream.catalog import (
     DEFAULT_MODEL,

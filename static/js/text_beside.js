@@ -1,5 +1,5 @@
 import { fetchPart, postJson } from './api.js';
-import { copyText } from './clipboard.js';
+import { copy, copyText } from './clipboard.js';
 import { drafts } from './drafts.js';
 import { announce, page } from './page.js';
 import { showVersion } from './thread.js';
@@ -130,11 +130,12 @@ class TextBeside {
     return announce(page.text('copied')) ?? button.focus();
   }
 
-  /** Copy the code as it is shown, or the Markdown of a message, which only the server has. */
+  /** Copy code as it is shown, a reply as it looks, and a question as it was typed. */
   #copy() {
-    const code = this.#dialog.querySelector('.text-body code');
-    if (this.#text.block) return copyText(code.textContent);
-    return copyText(fetch(page.url('source', this.#text.message)).then((response) => response.text()));
+    const text = this.#dialog.querySelector('.text-body > :is(.text, .prose)');
+    if (this.#text.block || !text.matches('.prose')) return copyText(text.textContent);
+    const rich = import('./rich_text.js').then(({ richText }) => richText([text]));
+    return copy({ 'text/html': rich.then(({ html }) => html), 'text/plain': rich.then(({ text: plain }) => plain) });
   }
 
   #print() {

@@ -62,7 +62,7 @@ def change(user: User, action: str, conversations: list[uuid.UUID], tag: str = "
         rows = _rows(user, action).filter(pk__in=conversations)
         before = {row.pop("pk"): row for row in rows.values("pk", *ARRANGEMENT_COLUMNS)}
         if not before:
-            raise NotFound(_("This conversation doesn’t exist."))
+            raise NotFound(_("This chat doesn’t exist."))
         keys, now = list(before), timezone.now()
         if action in TAGGING:
             changed = TAGGING[action](user, keys, tag)
@@ -109,8 +109,7 @@ def check_pins(user: User, pinned: Collection[uuid.UUID]) -> None:
     others = Conversation.objects.pinned(user).exclude(pk__in=pinned)
     if others.count() + len(pinned) > MAX_PINNED_CONVERSATIONS:
         raise Conflict(
-            _("You can pin at most %(most)s conversations. Unpin one first.")
-            % {"most": MAX_PINNED_CONVERSATIONS}
+            _("You can pin at most %(most)s chats. Unpin one first.") % {"most": MAX_PINNED_CONVERSATIONS}
         )
 
 
@@ -127,7 +126,7 @@ def _apply(user: User, action: str, rows: ConversationQuerySet, now: datetime) -
     if action == "pin":
         check_pins(user, rows.values_list("pk", flat=True))
     if action == "purge" and not settings.KEEP_DELETED_DAYS:
-        raise Conflict(_("This site keeps deleted conversations."))
+        raise Conflict(_("This site keeps deleted chats."))
     rows.update(**columns_after(action, now))
     return []
 

@@ -28,9 +28,7 @@ def add_tag(user: Any, conversations: Iterable[uuid.UUID], name: str) -> set[uui
     others = Q(tags__isnull=False) & ~Q(tags=tag)
     counted = Conversation.objects.filter(pk__in=conversations).annotate(others=Count("tags", filter=others))
     if counted.filter(others__gte=MAX_TAGS_PER_CONVERSATION).exists():
-        raise Conflict(
-            _("A conversation can have at most %(most)s tags.") % {"most": MAX_TAGS_PER_CONVERSATION}
-        )
+        raise Conflict(_("A chat can have at most %(most)s tags.") % {"most": MAX_TAGS_PER_CONVERSATION})
     had = Tagged.objects.filter(tag=tag, conversation__in=conversations)
     new = set(conversations) - set(had.values_list("conversation_id", flat=True))
     Tagged.objects.bulk_create(Tagged(conversation_id=key, tag_id=tag.pk) for key in new)

@@ -80,7 +80,7 @@ def share_conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpRes
     _user(request)
     own_conversation = access.get_conversation_or_404(request, conversation)
     if own_conversation.active_leaf_id is None:
-        raise NotFound(_("This conversation has no messages to share."))
+        raise NotFound(_("This chat has no messages to share."))
     return redirect("chat:share", own_conversation.active_leaf_id)
 
 

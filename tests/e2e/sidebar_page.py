@@ -18,10 +18,10 @@ class Shell:
         self.page = page
         self.way = way
         self.chat = ChatPage(page)
-        self.sidebar = page.get_by_role("navigation", name="Conversations")
+        self.sidebar = page.get_by_role("navigation", name="Chats")
         self.list = page.locator("#conversations")
         self.heading = page.locator("h1")
-        self.title_box = page.get_by_role("textbox", name="Title of this conversation")
+        self.title_box = page.get_by_role("textbox", name="Title of this chat")
         self.toast = page.locator("#toast")
         self.picker = page.get_by_role("dialog", name="Choose a model")
         self.instructions = page.get_by_role("dialog", name="Instructions and model settings")
@@ -39,7 +39,7 @@ class Shell:
     def show_list(self) -> None:
         """Open the drawer that has the list on a narrow page."""
         if self.narrow and not self.sidebar.is_visible():
-            self.press(self.page.get_by_role("button", name="Conversations", exact=True))
+            self.press(self.page.get_by_role("button", name="Chats", exact=True))
             expect(self.list).to_be_visible()
 
     def press(self, control: Locator) -> None:

@@ -51,7 +51,7 @@ def test_an_open_conversation_is_archived_tagged_and_taken_back(window: Window, 
     dialog.get_by_role("button", name="Close").click()
     more.click()
     menu.get_by_role("button", name="Archive").click()
-    expect(shell.toast).to_contain_text("1 conversation archived.")
+    expect(shell.toast).to_contain_text("1 chat archived.")
     assert shell.titles() == ["Sailing", "Packing", "Reading"]
     more.click()
     expect(menu.get_by_role("button", name="Move back to the list")).to_be_visible()
@@ -83,10 +83,10 @@ def test_shift_chooses_a_range_on_the_page_of_all(window: Window, server: Server
     expect(page.get_by_role("checkbox", name="Select “Reading”")).to_be_focused()
     page.keyboard.press("Enter")  # chooses no action
     archive.click()
-    expect(page.get_by_role("status")).to_contain_text("3 conversations archived.")
+    expect(page.get_by_role("status")).to_contain_text("3 chats archived.")
     expect(page.locator(".select-title")).to_have_text(["Reading"])
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_have_text("Undone for 3 conversations.")
+    expect(page.get_by_role("status")).to_have_text("Undone for 3 chats.")
     expect(page.locator(".select-title")).to_have_count(4)
 
 
@@ -131,7 +131,7 @@ def test_a_tag_is_named_before_it_is_added(window: Window, server: Server, four)
     expect(box).to_be_checked()
     page.keyboard.type("bread")
     add.click()
-    expect(page.get_by_role("status")).to_contain_text("1 conversation tagged.")
+    expect(page.get_by_role("status")).to_contain_text("1 chat tagged.")
 
 
 def test_back_does_not_offer_a_used_undo(window: Window, server: Server, four) -> None:
@@ -141,7 +141,7 @@ def test_back_does_not_offer_a_used_undo(window: Window, server: Server, four) -
     page.get_by_role("button", name="Archive", exact=True).click()
     undo = page.get_by_role("button", name="Undo")
     undo.click()
-    expect(page.get_by_role("status")).to_have_text("Undone for 1 conversation.")
+    expect(page.get_by_role("status")).to_have_text("Undone for 1 chat.")
     page.go_back()
     expect(page).to_have_url(re.compile("done=archive"))
     expect(page.locator(".select-title")).to_have_count(4)
@@ -208,7 +208,7 @@ def test_deleting_for_good_asks_first(window: Window, server: Server, scripts: b
     page.goto("/conversations/trash/")
     page.get_by_role("checkbox", name=gone).check()
     page.get_by_role("button", name="Delete now").click()
-    question = page.get_by_role("dialog", name="Delete the selected conversations for good?")
+    question = page.get_by_role("dialog", name="Delete the selected chats for good?")
     expect(question).to_be_visible()
     expect(question.get_by_role("button", name="Cancel")).to_be_focused()
     question.get_by_role("button", name="Cancel").click()
@@ -216,6 +216,6 @@ def test_deleting_for_good_asks_first(window: Window, server: Server, scripts: b
     expect(page.get_by_role("checkbox", name=gone)).to_be_checked()
     page.get_by_role("button", name="Delete now").click()
     question.get_by_role("button", name="Delete now").click()
-    expect(page.get_by_role("status").filter(has_text="1 conversation deleted.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="1 chat deleted.")).to_be_visible()
     expect(page.get_by_role("checkbox", name=gone)).to_have_count(0)
     expect(page.get_by_role("checkbox", name=kept)).to_have_count(1)

@@ -290,7 +290,7 @@ def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -
     fine(page)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="More", exact=True).click()
-    expect(page.get_by_text("Delete this conversation")).to_be_visible()
+    expect(page.get_by_text("Delete this chat")).to_be_visible()
     fine(page)
 
 
@@ -301,7 +301,7 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
     page = window(server, "bob", width=width, **WINDOW)
     page.goto("/")
     if width == PHONE:
-        page.get_by_role("button", name="Conversations", exact=True).click()
+        page.get_by_role("button", name="Chats", exact=True).click()
     expect(page.get_by_role("link", name="Sailing")).to_be_visible()
     page.get_by_role("link", name="Sailing").hover()
     fine(page)
@@ -312,7 +312,7 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
         fine(page)
         page.get_by_role("menuitem", name=option).click()
         if option == "Rename":
-            expect(page.get_by_role("textbox", name="Title of this conversation")).to_be_visible()
+            expect(page.get_by_role("textbox", name="Title of this chat")).to_be_visible()
             fine(page)
             page.keyboard.press("Escape")
     page.get_by_role("button", name="Undo").focus()  # then the offer stays
@@ -326,7 +326,7 @@ def test_the_account_menu_and_the_first_steps(window: Window, server: Server, wi
     expect(page.get_by_role("heading", name="Set up this site")).to_be_visible()
     fine(page)
     if width == PHONE:
-        page.get_by_role("button", name="Conversations", exact=True).click()
+        page.get_by_role("button", name="Chats", exact=True).click()
     page.get_by_role("button", name="Account:").click()
     expect(page.get_by_role("menuitem", name="Sign out")).to_be_visible()
     fine(page)

@@ -174,7 +174,7 @@ def test_nothing_moves_for_who_asked_for_no_motion(window: Window, server: Serve
     expect(chat.reply.locator(".waiting")).to_be_visible()
     waiting = chat.page.evaluate(MOVING)
     chat.page.evaluate(TRANSITIONS)
-    chat.page.get_by_role("button", name="Conversations", exact=True).click()
+    chat.page.get_by_role("button", name="Chats", exact=True).click()
     expect(chat.page.locator("#sidebar")).to_be_in_viewport(ratio=0.99)  # it has come in whole
     drawn = chat.page.evaluate("window.drawn")
     assert bool(waiting) == bool(drawn) == (motion == "no-preference")

@@ -104,7 +104,7 @@ def test_an_open_drawer_becomes_a_sidebar_on_a_wide_page(window: Window, server:
     conversations(server.database, "alice", ["Sailing"])
     shell = Shell(window(server, "alice", width=NARROW, reduced_motion="reduce"), FINGER)
     shell.page.goto("/")
-    shell.page.get_by_role("button", name="Conversations", exact=True).click()
+    shell.page.get_by_role("button", name="Chats", exact=True).click()
     expect(shell.page.get_by_role("button", name="Options for Sailing")).to_be_visible()
     resize(shell.page, WIDE)
     expect(shell.sidebar).to_be_visible()
@@ -168,7 +168,7 @@ def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: 
     expect(chat.page.locator("#title")).to_be_visible()  # it comes into the header by itself
     before = box(chat.questions.last)["y"]
     chat.page.locator("#title").click()
-    expect(chat.page.get_by_role("textbox", name="Title of this conversation")).to_be_visible()
+    expect(chat.page.get_by_role("textbox", name="Title of this chat")).to_be_visible()
     assert box(chat.questions.last)["y"] == before
 
 

@@ -24,7 +24,7 @@ def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, serve
     page.reload()
     chat.ready()
     page.keyboard.press("Control+k")
-    field = page.get_by_role("combobox", name="Search your conversations")
+    field = page.get_by_role("combobox", name="Search your chats")
     expect(field).to_be_focused()
     page.keyboard.type("quokk")
     options = page.get_by_role("option")
@@ -45,9 +45,9 @@ def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, serve
 
 def test_the_dialog_says_when_nothing_is_found_and_closes(window: Window, server: Server) -> None:
     page = ChatPage.open(window, server, width=320, has_touch=True).page
-    page.get_by_role("button", name="Conversations", exact=True).tap()
+    page.get_by_role("button", name="Chats", exact=True).tap()
     page.get_by_role("link", name="Search").tap()
-    dialog = page.get_by_role("dialog", name="Search your conversations")
+    dialog = page.get_by_role("dialog", name="Search your chats")
     dialog.get_by_role("combobox").fill("xyzzyx")
     expect(dialog.get_by_role("status")).to_have_text("Nothing found.")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -61,7 +61,7 @@ def test_escape_closes_the_dialog_and_keeps_the_query(window: Window, server: Se
         conversation = stream.to_end().conversation
     page = ChatPage.open(window, server, "root").page
     page.get_by_role("link", name="Search").click()
-    field = page.get_by_role("combobox", name="Search your conversations")
+    field = page.get_by_role("combobox", name="Search your chats")
     expect(field).to_be_focused()
     page.keyboard.type("pangolin")
     expect(page.get_by_role("option").first).to_be_visible()
@@ -83,7 +83,7 @@ def test_enter_opens_what_is_typed_and_not_an_earlier_result(window: Window, ser
             wanted[word] = stream.to_end().conversation
     page = ChatPage.open(window, server, "bob").page
     page.get_by_role("link", name="Search").click()
-    dialog = page.get_by_role("dialog", name="Search your conversations")
+    dialog = page.get_by_role("dialog", name="Search your chats")
     expect(dialog.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("numbat")
     expect(dialog.get_by_role("status")).to_have_text("1 chat")
@@ -99,7 +99,7 @@ def test_newer_results_keep_the_one_that_is_selected(window: Window, server: Ser
         stream.to_end()
     page = ChatPage.open(window, server, "carol").page
     page.get_by_role("link", name="Search").click()
-    field = page.get_by_role("combobox", name="Search your conversations")
+    field = page.get_by_role("combobox", name="Search your chats")
     expect(field).to_be_focused()
     page.keyboard.type("bilb")
     options = page.get_by_role("option")
@@ -135,7 +135,7 @@ def test_a_result_on_another_branch_is_scrolled_into_view(window: Window, server
         stream.to_end()
     page = ChatPage.open(window, server, "bob").page
     page.get_by_role("link", name="Search").click()
-    expect(page.get_by_role("combobox", name="Search your conversations")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Search your chats")).to_be_focused()
     page.keyboard.type('"echidna 3"')
     wanted = page.get_by_role("option").first
     expect(wanted).to_contain_text("echidna 3")

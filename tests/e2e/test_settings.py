@@ -106,7 +106,7 @@ def test_instructions_and_titles_save_without_javascript(window: Window, server:
     expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
     assert told(fake) == ["Be kind."]
     menu_item(page, "Rename").click()
-    page.get_by_role("textbox", name="Title of this conversation").fill("Boats")
+    page.get_by_role("textbox", name="Title of this chat").fill("Boats")
     page.locator("#rename").get_by_role("button", name="Save").click()
     expect(page.locator("h1")).to_have_text("Boats")
 

@@ -68,7 +68,7 @@ def test_an_open_menu_keeps_its_buttons_in_place(window: Window, server: Server,
     page.goto(f"/c/{three[1]}/")
     menu = page.get_by_role("button", name="More", exact=True)
     menu.click()
-    delete = page.get_by_text("Delete this conversation")
+    delete = page.get_by_text("Delete this chat")
     page.wait_for_function("() => document.querySelector('#menu').matches(':popover-open')")
     place = delete.bounding_box()
     with page.expect_response("**/js/sidebar.*"):
@@ -142,7 +142,7 @@ def test_deleting_the_open_conversation_can_be_undone(
 ) -> None:
     shell = Shell.open(window, server, way, f"/c/{three[1]}/")
     shell.press(shell.page.get_by_role("button", name="More", exact=True))
-    shell.press(shell.page.get_by_text("Delete this conversation"))
+    shell.press(shell.page.get_by_text("Delete this chat"))
     expect(shell.heading).to_have_text("New chat")
     expect(shell.page).to_have_url(re.compile(r"/$"))
     assert "Baking" not in shell.list.inner_text()
@@ -193,7 +193,7 @@ def test_many_conversations_come_as_the_list_is_scrolled(window: Window, server:
     assert shell.titles() == titles
     months = shell.list.get_by_role("heading").all_inner_texts()
     assert len(months) == len(set(months))
-    expect(shell.list.get_by_role("link", name="Older conversations")).to_have_count(0)
+    expect(shell.list.get_by_role("link", name="Older chats")).to_have_count(0)
 
 
 LONG = "A title that goes on and on until nobody would read it to its end"
@@ -259,7 +259,7 @@ def test_rows_are_low_for_a_mouse_and_high_for_a_finger(
 def test_an_empty_list_says_what_it_is_for(window: Window, server: Server) -> None:
     drop(server.database, "alice")
     shell = Shell.open(window, server, MOUSE)
-    line = shell.page.get_by_text("Your conversations will appear here.")
+    line = shell.page.get_by_text("Your chats will appear here.")
     expect(line).to_be_visible()
     shell.chat.ask("Hello")
     shell.chat.ended()

@@ -156,7 +156,7 @@ def test_shortcuts_work_from_the_message_box(window: Window, server: Server, wid
     if width == 1280:
         page.reload()
         expect(shell.list).to_be_hidden()
-        shell.press(page.get_by_role("button", name="Conversations", exact=True))
+        shell.press(page.get_by_role("button", name="Chats", exact=True))
         expect(shell.list).to_be_visible()
         page.keyboard.press("Control+Shift+S")
     page.keyboard.press("Control+Shift+S")

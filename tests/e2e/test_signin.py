@@ -118,7 +118,7 @@ def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, ser
     form.get_by_label("Name or email").fill("alice")
     form.get_by_label("Password").fill(PASSWORD)
     form.get_by_role("button", name="Sign in").click()
-    expect(shell.page.get_by_text("This conversation doesn’t exist.")).to_be_visible()
+    expect(shell.page.get_by_text("This chat doesn’t exist.")).to_be_visible()
     assert count_questions(server, "Between us") == 0
 
 

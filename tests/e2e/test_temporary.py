@@ -18,7 +18,7 @@ def test_a_temporary_chat_goes_when_its_page_is_left(window: Window, server: Ser
     assert server.database.value("SELECT COUNT(*) FROM chat_conversation") == 1
     expect(page.locator("#conversations li")).to_have_count(0)
     page.locator(".question [data-action=more]").click()
-    page.get_by_role("menuitem", name="Continue in a new conversation").click()
+    page.get_by_role("menuitem", name="Continue in a new chat").click()
     page.wait_for_url("**/c/**")  # what was posted keeps the chat: the form may lead back to it
     assert server.database.value("SELECT COUNT(*) FROM chat_conversation") == 2
     page.goto("/?temporary=on")

@@ -38,7 +38,7 @@ def test_a_file_is_imported_from_its_preview(
     if scripts:
         assert findings(page) == []
     page.goto("/")
-    page.get_by_role("button", name="Conversations").click()
+    page.get_by_role("button", name="Chats").click()
     page.get_by_role("link", name="A poem").click()
     expect(page.get_by_text("are red")).to_be_visible()
 

@@ -108,7 +108,7 @@ def test_stop_delete_and_undo_work(chat: ChatPage) -> None:
     ask(chat, question("words tokens=2000 delay=0.05", "What is to be stopped?"))
     chat.stop.click()
     expect(chat.reply).to_have_attribute("data-status", "stopped")
-    menu(chat, "Delete this conversation")
+    menu(chat, "Delete this chat")
     chat.page.get_by_role("button", name="Delete").click()
     expect(chat.page.get_by_role("heading", name="New chat")).to_be_visible()
     expect(chat.page.get_by_role("link", name="What is to be stopped?")).to_have_count(0)
@@ -136,7 +136,7 @@ def test_older_messages_and_older_conversations_are_pages(window: Window, server
     conversations(server.database, "bob", titles, apart=timedelta(hours=1))
     page.goto("/")
     expect(page.get_by_role("link", name="Number 209")).to_have_count(0)
-    page.get_by_role("link", name="Older conversations").click()
+    page.get_by_role("link", name="Older chats").click()
     page.get_by_role("link", name="Number 209").click()
     expect(page.get_by_role("heading", name="Number 209")).to_be_visible()
 

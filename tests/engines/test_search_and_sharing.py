@@ -11,7 +11,7 @@ from tests.support.server import Server
 
 Window = Callable[..., ChatPage]
 Engine = Firefox | WebKit
-FIELD = ("searchbox", "Search your conversations")
+FIELD = ("searchbox", "Search your chats")
 # Set by the module that listens to the keys, after it has begun to.
 KEYS_HEARD = "document.querySelector('.account-button').getAttribute('aria-haspopup') === 'menu'"
 CHOSEN = "document.querySelector('#search [aria-selected=true] mark')?.textContent"

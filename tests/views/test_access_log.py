@@ -29,7 +29,7 @@ def test_nobody_sees_what_was_read_of_others(server: Server) -> None:
     for who in ("bob", "carol", "erin", "root"):
         page = server.person(who).get("/readings/").text
         assert "Only mine" not in page
-        assert "No one has read your conversations." in page
+        assert "No one has read your chats." in page
 
 
 def test_the_owner_sees_who_searched_for_what(server: Server) -> None:

@@ -181,7 +181,7 @@ class Planner:
             )
         conversation = Conversation.objects.owned_by(user).filter(pk=question.conversation).first()
         if conversation is None:
-            raise NotFound(_("This conversation doesn’t exist."))
+            raise NotFound(_("This chat doesn’t exist."))
         conversation.user = user  # this object has its preferences loaded
         return conversation
 
@@ -276,5 +276,5 @@ def _resolve_parent(conversation: Conversation, question: SendMessage) -> uuid.U
         return None
     replies = conversation.messages.filter(role=Message.Role.ASSISTANT, deleted=None)
     if not isinstance(question.parent, uuid.UUID) or not replies.filter(pk=question.parent).exists():
-        raise NotFound(_("This conversation has no such reply."))
+        raise NotFound(_("This chat has no such reply."))
     return question.parent

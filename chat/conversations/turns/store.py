@@ -84,7 +84,7 @@ class TurnStore:
             if earlier := self.find(user, command):
                 return earlier
             raise
-        raise ConversationBusy(gettext("Too many requests for this conversation at once. Try again."))
+        raise ConversationBusy(gettext("Too many requests for this chat at once. Try again."))
 
     def find(self, user: User, command: Command) -> StoredTurn | None:
         """Return the turn stored under the command's client key, or None.
@@ -96,7 +96,7 @@ class TurnStore:
         if run is None:
             return None
         if run.conversation.deleted or run.message.deleted:
-            raise NotFound(gettext("This conversation was deleted."))
+            raise NotFound(gettext("This chat was deleted."))
         if run.fingerprint != command.fingerprint:
             raise Conflict(
                 gettext("This idempotency key was already used for another request. Use a new one.")

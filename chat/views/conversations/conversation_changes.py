@@ -99,32 +99,24 @@ def _mark(token: str) -> str:
 def sentence(action: str, number: int) -> str:
     """Return the sentence that reports an action on `number` conversations."""
     sentences = {
-        "pin": ngettext("%(number)s conversation pinned.", "%(number)s conversations pinned.", number),
-        "unpin": ngettext("%(number)s conversation unpinned.", "%(number)s conversations unpinned.", number),
-        "archive": ngettext(
-            "%(number)s conversation archived.", "%(number)s conversations archived.", number
-        ),
+        "pin": ngettext("%(number)s chat pinned.", "%(number)s chats pinned.", number),
+        "unpin": ngettext("%(number)s chat unpinned.", "%(number)s chats unpinned.", number),
+        "archive": ngettext("%(number)s chat archived.", "%(number)s chats archived.", number),
         "unarchive": ngettext(
-            "%(number)s conversation moved back to the list.",
-            "%(number)s conversations moved back to the list.",
+            "%(number)s chat moved back to the list.",
+            "%(number)s chats moved back to the list.",
             number,
         ),
         "delete": ngettext(
-            "%(number)s conversation moved to the trash.",
-            "%(number)s conversations moved to the trash.",
+            "%(number)s chat moved to the trash.",
+            "%(number)s chats moved to the trash.",
             number,
         ),
-        "restore": ngettext(
-            "%(number)s conversation restored.", "%(number)s conversations restored.", number
-        ),
-        "purge": ngettext("%(number)s conversation deleted.", "%(number)s conversations deleted.", number),
-        "tag": ngettext("%(number)s conversation tagged.", "%(number)s conversations tagged.", number),
-        "untag": ngettext(
-            "Tag removed from %(number)s conversation.", "Tag removed from %(number)s conversations.", number
-        ),
-        "undo": ngettext(
-            "Undone for %(number)s conversation.", "Undone for %(number)s conversations.", number
-        ),
+        "restore": ngettext("%(number)s chat restored.", "%(number)s chats restored.", number),
+        "purge": ngettext("%(number)s chat deleted.", "%(number)s chats deleted.", number),
+        "tag": ngettext("%(number)s chat tagged.", "%(number)s chats tagged.", number),
+        "untag": ngettext("Tag removed from %(number)s chat.", "Tag removed from %(number)s chats.", number),
+        "undo": ngettext("Undone for %(number)s chat.", "Undone for %(number)s chats.", number),
     }
     return sentences[action] % {"number": number}
 
@@ -156,11 +148,9 @@ def chosen_conversations(request: HttpRequest, sent: dict[str, Any]) -> list[uui
     """Return the ids of the chosen conversations: a form has one field for each, JSON has a list."""
     values = request.POST.getlist("conversations") if is_form(request) else sent.get("conversations")
     if not isinstance(values, list) or not values:
-        raise BadRequest(_("Choose at least one conversation."))
+        raise BadRequest(_("Choose at least one chat."))
     if len(values) > MAX_CHANGED_CONVERSATIONS:
-        raise PayloadTooLarge(
-            _("Choose at most %(most)s conversations.") % {"most": MAX_CHANGED_CONVERSATIONS}
-        )
+        raise PayloadTooLarge(_("Choose at most %(most)s chats.") % {"most": MAX_CHANGED_CONVERSATIONS})
     keys = [request_fields.parse_uuid({"conversations": value}, "conversations") for value in values]
     return [key for key in keys if key]
 

@@ -180,8 +180,8 @@ class ListPage:
 
 CHAT_LIST = ListPage(
     "list",
-    _("Conversations"),
-    _("Your conversations will appear here."),
+    _("Chats"),
+    _("Your chats will appear here."),
     "updated",
     Conversation.objects.listed,
     (("pin", _("Pin")), ("unpin", _("Unpin")), ("archive", _("Archive")), ("delete", _("Delete"))),
@@ -189,7 +189,7 @@ CHAT_LIST = ListPage(
 ARCHIVE = ListPage(
     "archive",
     _("Archived"),
-    _("No archived conversations."),
+    _("No archived chats."),
     "archived_at",
     Conversation.objects.archived,
     (("unarchive", _("Move back to the list")), ("delete", _("Delete"))),

@@ -106,7 +106,7 @@ def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     with write_lock():
         restored = own.recoverable().update(deleted=None)
     if not restored and not own.filter(deleted=None).exists():
-        raise NotFound(_("This conversation doesn’t exist."))
+        raise NotFound(_("This chat doesn’t exist."))
     return _changed(request, conversation, deleted=False)
 
 
@@ -121,7 +121,7 @@ def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Return the conversation's state, or 304 if the client has it already (`If-None-Match`)."""
     state_now = Conversation.objects.state(access.get_user(request), conversation)
     if state_now is None:
-        raise NotFound(_("This conversation doesn’t exist."))
+        raise NotFound(_("This chat doesn’t exist."))
     etag = quote_etag(state_now.version)
     response = get_conditional_response(request, etag=etag) or JsonResponse(_payload(state_now))
     response["ETag"] = etag

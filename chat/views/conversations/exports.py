@@ -84,7 +84,7 @@ def _several(request: HttpRequest) -> tuple[_Export, list[uuid.UUID]]:
     keys = chosen_conversations(request, request_fields.parse(request, "conversations", "tag", "page"))
     present = list(exported(export.user).filter(pk__in=keys).values_list("pk", flat=True))
     if not present:
-        raise NotFound(_("This conversation doesn’t exist."))
+        raise NotFound(_("This chat doesn’t exist."))
     return export, present
 
 

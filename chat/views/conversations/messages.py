@@ -117,7 +117,7 @@ async def _store_and_launch(
         if isinstance(stored, StoredTurn):
             return user, await engine.launch(stored)
         ranked = await engine.document_ranking.rank(user.pk, stored)
-    raise ConversationBusy(_("Too many requests for this conversation at once. Try again."))
+    raise ConversationBusy(_("Too many requests for this chat at once. Try again."))
 
 
 def _store(

@@ -68,7 +68,7 @@ def get_conversation_or_404(request: HttpRequest, conversation: uuid.UUID) -> Co
     user = get_user(request)
     own_conversation = Conversation.objects.owned_by(user).filter(pk=conversation).first()
     if own_conversation is None:
-        raise NotFound(_("This conversation doesn’t exist."))
+        raise NotFound(_("This chat doesn’t exist."))
     own_conversation.user = user  # as it was read with its preferences
     return own_conversation
 

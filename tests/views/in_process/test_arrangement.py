@@ -78,7 +78,7 @@ def test_several_are_changed_at_once_without_missing_ones(alice_client: Client, 
     strangers = made(User.objects.create_user("bob"), "his")
     response = change(alice_client, "archive", *rows, *strangers, uuid.uuid4())
     assert set(response.json()["conversations"]) == {str(rows[1].pk), str(rows[2].pk)}
-    assert response.json()["message"] == "2 conversations archived."
+    assert response.json()["message"] == "2 chats archived."
     assert not Conversation.objects.get(pk=strangers[0].pk).archived_at
 
 
@@ -149,7 +149,7 @@ def test_a_form_leads_back_to_its_page_which_says_what_was_done(alice_client: Cl
     response = alice_client.post("/conversations/", body, follow=True)
     [(address, status)] = response.redirect_chain
     assert (address.partition("&undo=")[0], status) == ("/conversations/?done=archive&number=2", 303)
-    assert "2 conversations archived." in response.content.decode()
+    assert "2 chats archived." in response.content.decode()
     single = alice_client.post("/conversations/", {"action": "pin", "conversations": str(rows[0].pk)})
     assert (single.status_code, single["Location"]) == (303, f"/c/{rows[0].pk}/")
     for address in ("?done=burn&number=1", "?done=archive&number=x", "?done=archive&number=999999"):

@@ -475,7 +475,7 @@ def test_only_ones_own_conversations_with_messages_are_shared(
     Conversation.objects.filter(pk=talk.pk).update(active_leaf=None)
     response = hers.get(f"/c/{talk.pk}/share/", **HTML)
     assert response.status_code == 404
-    assert "This conversation has no messages to share." in response.content.decode()
+    assert "This chat has no messages to share." in response.content.decode()
 
 
 def test_a_page_too_many_is_refused_before_it_is_read(link: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ def test_a_page_offers_to_undo_without_scripts(alice_client: Client, alice: User
     before = stored()
     body = {"action": "archive", "conversations": keys, "page": "list", "tag": ""}
     response = alice_client.post("/conversations/", body, follow=True)
-    assert "100 conversations archived." in response.content.decode()
+    assert "100 chats archived." in response.content.decode()
     cookie = alice_client.cookies["undo"]
     assert len(cookie.OutputString()) < COOKIE_BYTES
     assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/conversations/", True, "Strict")
@@ -119,7 +119,7 @@ def test_a_page_offers_to_undo_without_scripts(alice_client: Client, alice: User
     body = {"action": "undo", "undo": response.context["undo"], "page": "list"}
     response = alice_client.post("/conversations/", body, follow=True)
     assert response.redirect_chain == [("/conversations/?done=undo&number=100", 303)]
-    assert "Undone for 100 conversations." in response.content.decode()
+    assert "Undone for 100 chats." in response.content.decode()
     assert not response.context["undo"]
     assert stored() == before
 
@@ -144,4 +144,4 @@ def test_a_used_undo_is_not_offered_again(alice_client: Client, three: list[str]
     second = alice_client.post("/conversations/", {"action": "pin", "conversations": three, "page": "list"})[
         "Location"
     ]
-    assert alice_client.get(second).context["done"] == "3 conversations pinned."
+    assert alice_client.get(second).context["done"] == "3 chats pinned."

@@ -1,6 +1,7 @@
 """Links that hold a secret: to set up the site, to create an account, and to read a shared branch."""
 
 import uuid
+from base64 import urlsafe_b64encode
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from chat.limits import TITLE_LENGTH
@@ -168,6 +170,9 @@ class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
 class SharedLink(models.Model):
     """A link to the branch that ends with `leaf`. Only the digest of its token is stored.
 
+    The token is computed from the id and the site's SECRET_KEY, so that the owner can copy the link again and
+    the database alone opens none.
+
     The messages before the leaf never change. A leaf that was cut short can be continued, so only its first
     `leaf_length` code points are shared. `title` is that of the branch when it was shared.
     """
@@ -197,6 +202,16 @@ class SharedLink(models.Model):
 
     def generate_token(self) -> str:
         """Set and return the token of this new link. Only its digest is stored."""
-        token = new_secret()
+        token = self._computed(settings.SECRET_KEY)
         self.digest = digest_of(token)
         return token
+
+    @property
+    def token(self) -> str:
+        """The token; "" for a link that was made in another way, or with a key that the site has no more."""
+        computed = map(self._computed, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])
+        return next((token for token in computed if digest_of(token) == self.digest), "")
+
+    def _computed(self, key: str) -> str:
+        mac = salted_hmac("chat.models.SharedLink", self.pk.bytes, secret=key, algorithm="sha256")
+        return urlsafe_b64encode(mac.digest()).rstrip(b"=").decode()

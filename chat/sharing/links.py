@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -56,7 +57,7 @@ def title_of(message: Message) -> str:
 def create(
     user: User, leaf: uuid.UUID, lifetime: str, *, shows_name: bool, title: str | None = None
 ) -> tuple[SharedLink, str]:
-    """Store a link to the branch that ends with `leaf`. Return it and its token, which is not stored.
+    """Store a link to the branch that ends with `leaf`. Return it and its token.
 
     Without a `title` it gets the one of `title_of`. Raises NotFound, Conflict and ConversationBusy.
     """
@@ -82,6 +83,13 @@ def create(
         token = made.generate_token()
         made.save(force_insert=True)
     return made, token
+
+
+def of_conversation(user: User, conversation: uuid.UUID) -> "QuerySet[SharedLink]":
+    """Return the user's links to branches of a conversation that open now, newest first."""
+    return (
+        SharedLink.objects.owned_by(user).valid().filter(leaf__conversation=conversation).order_by("-created")
+    )
 
 
 def revoke(user: User, link: uuid.UUID) -> None:

@@ -1,7 +1,8 @@
 """Shared branches: the pages of one's links, the public page of a link, and the copy to continue in."""
 
 import uuid
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -9,17 +10,22 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.debug import sensitive_variables
 
 from chat.accounts.proxies import client_address
+from chat.accounts.timezones import timezone_of
 from chat.catalog import catalog
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import Conflict, ConversationBusy, NotFound
 from chat.models import Attachment, Message, SharedLink, User
-from chat.models.api_key import digest_of
 from chat.models.message import MAX_BRANCH_DEPTH
+from chat.search.snippets import plain
 from chat.sharing import links, snapshot
 from chat.sharing.snapshot import copy
 from chat.upstream.catalog import UnknownModel
@@ -29,12 +35,12 @@ from .files.attachments import respond
 from .page_context import first_model
 from .pages import require_room
 from .requests import access, request_fields, request_parsers
-from .requests.errors import is_form, wants_json
+from .requests.errors import is_form, is_part, wants_json
 from .requests.request_fields import query_number
 from .requests.responses import HttpResponseSeeOther, to_conversation
-from .settings.settings_shell import ShownOnce, render_section
+from .settings.settings_shell import render_section
 
-NEW_LINK = ShownOnce("new-link", "chat:shared_links")
+EXCERPT_CHARS = 200
 SHARED_PAGE_HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -48,12 +54,17 @@ MAX_WAITING_SHARED_PAGES = 10  # per address; each holds up to a megabyte of tex
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
 def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
-    """Preview what a link to the branch up to this message would share; a POST creates the link."""
+    """Preview what a link to the branch up to this message would share; a POST creates the link.
+
+    For the page's own script, return the dialog as HTML.
+    """
     user = _user(request)
     own_message = access.get_message_or_404(request, message)
     try:
         if request.method != "POST":
             links.check(own_message)
+            if is_part(request):
+                return _dialog(request, own_message)
             return render_section(request, "shared", "sharing/share.html", _preview(own_message))
         sent = request_fields.parse(request, "days", "name", "title")
         days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LINK_DAYS)
@@ -66,14 +77,14 @@ def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
         context = {"message": own_message, "refusal": refusal.message}
         return render_section(request, "shared", "sharing/share.html", context, refusal.status)
     if is_form(request):
-        return NEW_LINK.redirect_with(token)
+        return HttpResponseSeeOther(f"{reverse('chat:shared_links')}?new={link.pk}")
     payload = {"id": str(link.pk), "url": _url(token), "expires": link.expires}
     return JsonResponse(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
 @access.require_methods("GET", "HEAD", page=True)
 def share_conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse:
-    """Redirect to the sharing page of the active branch's last message.
+    """Redirect to the sharing page of the active branch's last message; a script gets its dialog.
 
     The menu of a conversation cannot link there directly: the last message changes while the page is open.
     """
@@ -81,22 +92,57 @@ def share_conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpRes
     own_conversation = access.get_conversation_or_404(request, conversation)
     if own_conversation.active_leaf_id is None:
         raise NotFound(_("This chat has no messages to share."))
-    return redirect("chat:share", own_conversation.active_leaf_id)
+    if not is_part(request):
+        return redirect("chat:share", own_conversation.active_leaf_id)
+    message = access.get_message_or_404(request, own_conversation.active_leaf_id)
+    links.check(message)
+    return _dialog(request, message)
+
+
+def _dialog(request: HttpRequest, message: Message) -> HttpResponse:
+    shared = links.of_conversation(access.get_user(request), message.conversation_id)
+    response = render(request, "sharing/dialog.html", _preview(message) | {"links": _shown(request, shared)})
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @access.require_methods("GET", "HEAD", page=True)
 def shared_links(request: HttpRequest) -> HttpResponse:
-    """List the person's links. The URL of a link that was just created is shown this once."""
+    """List the person's links. `new` names the one that was just created."""
     user = _user(request)
     shared = SharedLink.objects.owned_by(user).select_related("leaf").order_by("-created")
-    context: dict[str, Any] = {"links": shared, "permanent": settings.SHARING == "permanent"}
-    token = NEW_LINK.read(request)
-    if token and shared.filter(digest=digest_of(token)).exists():
-        context["url"] = _url(token)
+    context = {"links": _shown(request, shared), "new": request.GET.get("new", "")}
     response = render_section(request, "shared", "sharing/links.html", context)
-    NEW_LINK.forget(request, response)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def _shown(request: HttpRequest, shared: Iterable[SharedLink]) -> list[dict[str, Any]]:
+    """Return the links with their addresses and dates for people; "" as the address of one that is over."""
+    zone = timezone_of(request)
+
+    def day(at: datetime) -> str:
+        local, this_year = at.astimezone(zone), timezone.now().astimezone(zone).year
+        # Translators: the formats of the dates of a shared link, for Django's template filter "date".
+        with_year = pgettext("date of a shared link", "j M Y")
+        return date_format(
+            local, pgettext("date of a shared link", "j M") if local.year == this_year else with_year
+        )
+
+    return [
+        {
+            "link": link,
+            "url": "" if over or not link.token else _url(link.token),
+            "created": day(link.created),
+            "expires": day(link.expires) if link.expires else "",
+            "over": over,
+        }
+        for link, over in ((each, _is_over(each)) for each in shared)
+    ]
+
+
+def _is_over(link: SharedLink) -> bool:
+    return link.has_expired or (link.expires is None and settings.SHARING != "permanent")
 
 
 @access.require_methods("POST")
@@ -124,11 +170,18 @@ def _preview(message: Message) -> dict[str, Any]:
     return {
         "message": message,
         "title": links.title_of(message),
-        "first": first,
+        "first": _excerpt(first),
+        "last": _excerpt(message),
         "total": len(keys),
         "lifetimes": links.lifetimes(),
         "lifetime": links.DEFAULT_LINK_DAYS,
     }
+
+
+def _excerpt(message: Message) -> str:
+    """Return the beginning of a message, of a reply without the marks of Markdown."""
+    text = message.text[: 4 * EXCERPT_CHARS]
+    return Truncator(plain(text) if message.role == Message.Role.ASSISTANT else text).chars(EXCERPT_CHARS)
 
 
 def _url(token: str) -> str:

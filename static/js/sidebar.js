@@ -55,6 +55,7 @@ export class Sidebar {
       pin: () => this.#change('pin', opener),
       archive: () => this.#change('archive', opener),
       tags: () => this.#change('tags', opener),
+      share: () => import('./share_dialog.js').then(({ openShare }) => openShare(opener.form), () => opener.form.submit()),
       undo: () => loadChanges().then((changes) => changes.undo(this.#list, opener.form)),
       fold: () => this.#fold(),
       'new-chat': () => location.assign(page.url('home')),
@@ -76,6 +77,7 @@ export class Sidebar {
       if (form) form.action = page.url(name, conversation);
     }
     document.getElementById('system').setAttribute('form', 'instruct');
+    document.getElementById('share-button')?.removeAttribute('hidden');
     drafts.save('system', '');
   }
 

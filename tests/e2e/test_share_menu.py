@@ -1,39 +1,76 @@
-"""The entry "Share" in the menu of a conversation, by mouse, by finger and without scripts."""
+"""Sharing a chat in a dialog over it, by mouse, by finger and without the dialog's module."""
 
 import re
 
 from playwright.sync_api import expect
 
+from tests.e2e.axe import findings
 from tests.e2e.chat_page import ChatPage, Window
 from tests.support.server import Server
 
 SHARING = re.compile(r"/messages/[0-9a-f-]{36}/share/\??$")
 
 
-def test_a_new_chat_is_shared_once_it_has_an_address(window: Window, server: Server) -> None:
+def test_two_clicks_share_a_new_chat_and_it_stays_open(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=1280)
+    page = chat.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_hidden()
     chat.ask("Why do boats float?")
     chat.ended()
     chat.has_address()
-    chat.page.get_by_role("button", name="More", exact=True).click()
-    chat.page.get_by_role("button", name="Share", exact=True).click()
-    expect(chat.page).to_have_url(SHARING)
-    expect(chat.page.get_by_role("heading", name="Share this conversation")).to_be_visible()
-    expect(chat.page.get_by_text("You said: Why do boats float?")).to_be_visible()
+    page.get_by_role("button", name="Share", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Share this chat")
+    expect(dialog).to_contain_text("You said: Why do boats float?")
+    assert findings(page) == []
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.get_by_role("status")).to_have_text("Link created and copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.search(r"/s/[\w-]{43}/$", link)
+    expect(dialog.get_by_role("textbox", name="Link")).to_have_value(link)
+    assert findings(page) == []
+    page.evaluate("navigator.clipboard.writeText('')")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(chat.questions).to_have_count(1)
+    page.get_by_role("button", name="Share", exact=True).click()
+    dialog.get_by_role("button", name="Copy link").click()
+    expect(dialog.get_by_role("status")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    dialog.get_by_role("button", name="Revoke").click()
+    expect(dialog.get_by_role("button", name="Copy link")).to_have_count(0)
+    assert page.request.get(link).status == 404
 
 
-def test_a_finger_shares_a_conversation_that_is_opened(window: Window, server: Server) -> None:
+def test_a_finger_shares_up_to_a_message(window: Window, server: Server) -> None:
     with server.person("alice").ask("Hello") as stream:
         conversation = stream.to_end().conversation
     page = window(server, "alice", width=390, has_touch=True)
     page.goto(f"{server.url}/c/{conversation}/")
-    page.get_by_role("button", name="More", exact=True).tap()
     share = page.get_by_role("button", name="Share", exact=True)
     box = share.bounding_box()
     assert box
-    assert box["height"] >= 44
+    assert box["height"] >= 40
     share.tap()
+    dialog = page.get_by_role("dialog", name="Share this chat")
+    dialog.get_by_text("Expiry, title and name").tap()
+    dialog.get_by_label("In 1 day").tap()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    dialog.get_by_role("button", name="Create link").tap()
+    expect(dialog.get_by_role("list")).to_contain_text("expires")
+    dialog.get_by_role("button", name="Close").tap()
+    expect(dialog).to_be_hidden()
+
+
+def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: Server) -> None:
+    with server.person("alice").ask("Hello") as stream:
+        conversation = stream.to_end().conversation
+    page = window(server, "alice", width=1280)
+    page.route("**/share_dialog*.js", lambda route: route.abort())
+    page.goto(f"{server.url}/c/{conversation}/")
+    page.get_by_role("button", name="Share", exact=True).click()
     expect(page).to_have_url(SHARING)
+    expect(page.get_by_role("heading", name="Share this chat")).to_be_visible()
 
 
 def test_a_temporary_chat_offers_none(window: Window, server: Server) -> None:

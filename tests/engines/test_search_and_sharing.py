@@ -55,11 +55,10 @@ def test_the_link_opens_the_search_and_escape_closes_it(chat: ChatPage) -> None:
 def test_the_menu_leads_to_a_new_link(chat: ChatPage) -> None:
     chat.ask("Why do boats float?")
     chat.ended()
-    chat.browser.click("button", "More")
     chat.browser.click("button", "Share")
-    chat.browser.sees("heading", "Share this conversation")
+    chat.browser.sees("heading", "Share this chat")
     chat.browser.click("button", "Create link")
-    assert "/s/" in chat.browser.wait_until("document.getElementById('secret')?.value")
+    assert "/s/" in chat.browser.wait_until("document.querySelector('.share-links input')?.value")
 
 
 def test_a_stranger_reads_a_shared_page(window: Window, engine: Engine, server: Server) -> None:

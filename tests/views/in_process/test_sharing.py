@@ -368,18 +368,25 @@ def test_the_number_of_links_is_bounded(
     assert share(hers, reply).status_code == 409
 
 
-def test_the_form_says_what_is_shared_and_the_link_is_shown_once(hers: Client, reply: Message) -> None:
+def test_the_form_says_what_is_shared_and_the_link_is_shown_with_its_address(
+    hers: Client, reply: Message
+) -> None:
     address = f"/messages/{reply.pk}/share/"
     form = hers.get(address, **HTML).content.decode()
     assert "Why do &lt;b&gt;boats" in form
     assert "Show my name, <bdi>alice</bdi>" in form
     sent = hers.post(address, {"days": "30", "name": "on"}, **HTML)
-    assert (sent.status_code, sent["Location"]) == (303, "/settings/shared/")
-    shown = hers.get("/settings/shared/", **HTML)
+    key = SharedLink.objects.get().pk
+    assert (sent.status_code, sent["Location"]) == (303, f"/settings/shared/?new={key}")
+    shown = hers.get(sent["Location"], **HTML)
+    assert "Link created." in shown.content.decode()
+    assert shown["Cache-Control"] == "no-store"
     path = re.search(r"/s/[\w-]{43}/", shown.content.decode())
     assert path
     assert Client().get(path[0]).status_code == 200
-    assert not re.search(r"/s/[\w-]{43}/", hers.get("/settings/shared/", **HTML).content.decode())
+    again = hers.get("/settings/shared/", **HTML).content.decode()
+    assert path[0] in again
+    assert "Link created." not in again
     assert timedelta(days=29) < SharedLink.objects.get().expires - timezone.now() < timedelta(days=30)
 
 
@@ -434,7 +441,7 @@ def test_a_long_branch_has_several_pages(hers: Client, reply: Message) -> None:
 def test_a_conversation_is_shared_up_to_its_last_message(hers: Client, talk: Conversation) -> None:
     page = hers.get(f"/c/{talk.pk}/", **HTML).content.decode()
     assert f'<form id="share" action="/c/{talk.pk}/share/"' in page
-    assert '<button form="share">Share</button>' in page
+    assert 'form="share" data-opens="share"' in page
     response = hers.get(f"/c/{talk.pk}/share/", **HTML)
     assert response.status_code == 302
     assert response["Location"] == f"/messages/{talk.active_leaf_id}/share/"
@@ -448,8 +455,7 @@ def test_a_new_chat_has_the_form_and_a_temporary_one_does_not(hers: Client) -> N
 
 def test_the_page_of_links_names_both_menus(hers: Client) -> None:
     assert (
-        "open its menu, or the menu below one of its messages"
-        in hers.get("/settings/shared/").content.decode()
+        "press Share, or the menu below one of its messages" in hers.get("/settings/shared/").content.decode()
     )
 
 
@@ -490,3 +496,87 @@ def test_a_reply_without_text_says_why(reply: Message, stranger: Client, hers: C
     path = shared["url"].split("/s/")[1]
     shown = stranger.get(f"/s/{path}", **HTML).content.decode()
     assert "This reply failed or was stopped before its first word." in shown
+
+
+PART = {"HTTP_ACCEPT": "text/html", "HTTP_X_REQUESTED_WITH": "fetch"}
+
+
+def dialog(client: Client, path: str) -> str:
+    response = client.get(path, **PART)
+    assert response.status_code == 200
+    assert response["Cache-Control"] == "no-store"
+    return response.content.decode()
+
+
+def test_the_dialog_has_the_links_of_its_chat_to_copy_again(
+    link: str, hers: Client, reply: Message, talk: Conversation
+) -> None:
+    other = Conversation.objects.create(user=talk.user, title="Other", model="m")
+    message = Message.objects.create(conversation=other, role="user", text="x")
+    elsewhere = path_of(share(hers, message))
+    for path in (f"/c/{talk.pk}/share/", f"/messages/{reply.pk}/share/"):
+        shown = dialog(hers, path)
+        assert link in shown
+        assert elsewhere not in shown
+        assert "<html" not in shown
+    SharedLink.objects.filter(leaf=reply).update(expires=timezone.now())
+    assert "/s/" not in dialog(hers, f"/c/{talk.pk}/share/")
+
+
+def test_the_last_message_is_shown_without_the_marks_of_markdown(hers: Client, reply: Message) -> None:
+    Message.objects.filter(pk=reply.pk).update(
+        text="It takes **three days**.\n\n| a | b |\n|---|---|\n| c | d |"
+    )
+    for shown in (
+        dialog(hers, f"/messages/{reply.pk}/share/"),
+        hers.get(f"/messages/{reply.pk}/share/", **HTML).content.decode(),
+    ):
+        assert "It takes three days." in shown
+        assert "a · b" in shown
+
+
+def test_nobody_else_gets_the_dialog(
+    hers: Client, stranger: Client, reply: Message, talk: Conversation
+) -> None:
+    for path in (f"/c/{talk.pk}/share/", f"/messages/{reply.pk}/share/"):
+        assert hers.get(path, **PART).status_code == 200
+        assert stranger.get(path, **PART).status_code == 404
+        assert Client().get(path, **PART).status_code == 401
+    User.objects.filter(username="alice").update(is_active=False)
+    assert hers.get(f"/c/{talk.pk}/share/", **PART).status_code == 401
+
+
+@pytest.mark.usefixtures("live")
+def test_a_dialog_that_is_refused_is_no_dialog(hers: Client, reply: Message, talk: Conversation) -> None:
+    for path in (f"/c/{talk.pk}/share/", f"/messages/{reply.pk}/share/"):
+        talk.active_leaf = reply
+        talk.save()
+        assert hers.get(path, **PART).status_code == 409
+
+
+def test_with_another_secret_key_a_link_opens_and_is_not_copied_again(
+    link: str, hers: Client, talk: Conversation, settings: Any
+) -> None:
+    """The digest finds the link; its address is computed from the key."""
+    shared = SharedLink.objects.get()
+    former = settings.SECRET_KEY
+    settings.SECRET_KEY = "another"
+    assert shared.token == ""
+    assert Client().get(link).status_code == 200
+    settings.SECRET_KEY_FALLBACKS = [former]
+    assert shared.token == link.split("/")[2]
+
+
+def test_two_links_of_one_message_have_their_own_addresses(hers: Client, reply: Message) -> None:
+    assert path_of(share(hers, reply)) != path_of(share(hers, reply))
+
+
+def test_dates_are_as_short_as_they_can_be(link: str, hers: Client) -> None:
+    year = timezone.now().year
+    SharedLink.objects.update(
+        created=timezone.now().replace(month=2, day=3),
+        expires=timezone.now().replace(year=year + 1, month=2, day=3),
+    )
+    assert f"Created 3 Feb · expires 3 Feb {year + 1}" in hers.get("/settings/shared/").content.decode()
+    SharedLink.objects.update(expires=None)
+    assert "Created 3 Feb · does not expire" in hers.get("/settings/shared/").content.decode()

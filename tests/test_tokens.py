@@ -194,3 +194,13 @@ def test_every_property_that_a_sheet_uses_is_there() -> None:
         own = set(re.findall(r"(--[\w-]+):", text))
         for used in set(re.findall(r"var\((--[\w-]+)\)", text)):
             assert used in known | own | {"--topbar", "--above", "--word"}, f"{path.name} has {used}"
+
+
+def test_the_browser_frames_a_page_in_its_ground() -> None:
+    light, dark = COLOURS["ground"]
+    base = (ROOT / "templates/base.html").read_text("utf-8")
+    assert set(re.findall(r'name="theme-color"[^>]* content="#(\w+)"', base)) == {light, dark}
+    manifest = (ROOT / "static/chat.webmanifest").read_text("utf-8")
+    assert set(re.findall(r'_color": "#(\w+)"', manifest)) == {light}
+    icon = (ROOT / "static/img/icon.svg").read_text("utf-8")
+    assert f"#{BRANDS[0]}" in icon

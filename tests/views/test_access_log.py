@@ -38,10 +38,10 @@ def test_the_owner_sees_who_searched_for_what(server: Server) -> None:
             stream.to_end()
     server.person("erin").get("/admin/chat/conversation/?q=%3Ci%3Ezebras")
     page = server.person("alice").get("/readings/").text
-    assert "A search for “<bdi>&lt;i&gt;zebras</bdi>” showed 1 of your conversations" in page
+    assert "A search for “<bdi>&lt;i&gt;zebras</bdi>” showed 1 of your chats" in page
     assert "zebras</bdi>”" not in server.person("bob").get("/readings/").text
     server.person("erin").get("/admin/chat/conversation/?q=zebras")
-    assert "“<bdi>zebras</bdi>” showed 1 of your conversations" in server.person("bob").get("/readings/").text
+    assert "“<bdi>zebras</bdi>” showed 1 of your chats" in server.person("bob").get("/readings/").text
     assert "zebras</bdi>”" not in server.person("carol").get("/readings/").text
 
 

@@ -92,7 +92,7 @@ def test_every_page_is_drawn_as_it_was_chosen(alice: Person) -> None:
     for path in pages:
         page = alice.get(path, headers=HTML)
         assert 'data-theme="dark" data-enter="line"' in root(page), path
-        assert page.text.count('<meta name="theme-color" content="#17181a">') == 1, path
+        assert page.text.count('<meta name="theme-color" content="#1b1917">') == 1, path
         assert '<meta name="color-scheme" content="dark">' in page.text, path
 
 

@@ -34,8 +34,9 @@ class DoorForm(forms.Form):
     def __init__(self, *args: Any, offered: Catalog, suited: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kind = self["kind"].value()
-        name, about = DOORS.get(kind, (_("Your own"), ""))
-        self.title = self["name"].value() or name
+        name, about = DOORS.get(kind, ("", ""))
+        number = int(str(self.prefix).rpartition("-")[2]) + 1
+        self.title = self["name"].value() or name or gettext("Door %(number)s") % {"number": number}
         self.can_move = bool(self["shown"].value() and (kind or self["name"].value()))
         models = [model for model in offered if model.vision or kind != PICTURES]
         automatic = offered.name_of(suited[kind]) if kind in suited else ""
@@ -49,7 +50,7 @@ class DoorForm(forms.Form):
         }
         for field, label in labels.items():
             self.fields[field].widget.attrs["aria-label"] = label % {"door": self.title}
-        self.fields["name"].widget.attrs["placeholder"] = name if kind else ""
+        self.fields["name"].widget.attrs["placeholder"] = name
         self.fields["about"].widget.attrs["placeholder"] = about
 
     def clean(self) -> dict[str, Any]:

@@ -234,7 +234,7 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
         more = {"subtitle": _list_age(), "can_change": self.has_change_permission(request)}
         return super().changelist_view(request, more | (extra_context or {}))
 
-    def get_list_display(self, request: HttpRequest) -> list[str]:
+    def get_list_display(self, request: HttpRequest) -> Any:
         """Return the columns, without the buttons for those who may only look."""
         can_change = self.has_change_permission(request)
         return [name for name in self.list_display if can_change or name != "order_"]

@@ -99,12 +99,14 @@ class SiteModelQuerySet(models.QuerySet["SiteModel"]):
 
     def exchange(self, key: str, other: str) -> None:
         """Exchange the places of two models. Call it in a transaction; both exist."""
-        places = dict(self.order_by("position", "id").values_list("pk", "position"))
-        if len(set(places.values())) < len(places):  # such as of all that are not bundled
-            places = {pk: POSITION_STEP * n for n, pk in enumerate(places, 1)}
-        places[key], places[other] = places[other], places[key]
-        rows = [SiteModel(pk=pk, position=place) for pk, place in places.items()]
-        self.bulk_update(rows, ["position"])
+        before = dict(self.order_by("position", "id").values_list("pk", "position"))
+        places = before
+        if len(set(before.values())) < len(before):  # such as of all that are not bundled
+            places = {pk: POSITION_STEP * n for n, pk in enumerate(before, 1)}
+        places = places | {key: places[other], other: places[key]}
+        for pk, place in places.items():
+            if place != before[pk]:
+                self.filter(pk=pk).update(position=place)
 
     def put_default(self, key: str) -> None:
         """Make this model the default. Call it in the transaction that checked that it may be."""

@@ -21,7 +21,8 @@ FINETUNE_BASE = re.compile(r"@cf/.+-lora")
 
 def open_doors(offered: Catalog) -> list[Door]:
     """Return the doors that lead to an offered model, the first for each model; none if they are too few."""
-    ids, found = {model.id for model in offered}, {}
+    ids = {model.id for model in offered}
+    found: dict[str, Door] = {}
     for door in offered.doors:
         if door.model in ids:
             found.setdefault(door.model, door)

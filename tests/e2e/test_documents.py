@@ -88,7 +88,7 @@ def test_documents_are_added_read_sent_and_edited(
     assert not [request.url for request in loaded if OWN.search(request.url)]
     chooser.value.set_files([REPORT, NOTES])  # type: ignore[list-item]
     expect(chat.added).to_have_count(2)
-    expect(chat.tray).to_contain_text("2 pages · ")
+    expect(chat.tray).to_contain_text("2 pages")
     expect(chat.page.locator("#status")).to_have_text("notes.txt added")
     with chat.page.context.expect_page() as other:
         way.press(chat.tray.get_by_role("link", name="View text of report.pdf"))
@@ -225,7 +225,7 @@ def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:
     chat.page.wait_for_timeout(400)  # until the draft is stored
     chat.page.reload()
     expect(chat.added).to_have_count(1)
-    expect(chat.tray).to_contain_text("2 pages · ")
+    expect(chat.tray).to_contain_text("2 pages")
     chat.box.fill(question("words tokens=4000 delay=0.05"))
     chat.box.press("Enter")
     chat.grown_to(5)

@@ -95,7 +95,7 @@ def test_escape_chooses_nothing_and_so_does_a_click_beside(window: Window, serve
     expect(shell.picker.get_by_role("radio", name=DEFAULT)).to_be_checked()
     shell.page.mouse.click(300, 400)
     expect(shell.picker).to_be_hidden()
-    chosen(shell, LAST)
+    chosen(shell, FIRST_DOOR)
 
 
 def test_a_row_says_what_a_model_can_do_and_costs(window: Window, server: Server) -> None:
@@ -179,6 +179,8 @@ def test_keys_move_in_the_list_as_in_a_menu(window: Window, server: Server) -> N
     shell = opened(Shell.open(window, server, KEYBOARD))
     radios = shell.picker.get_by_role("radio")
     shell.page.keyboard.press("ArrowDown")
+    expect(shell.picker.get_by_role("radio", name=DEFAULT)).to_be_focused()
+    shell.page.keyboard.press("Home")
     expect(radios.first).to_be_focused()
     shell.page.keyboard.press("ArrowUp")
     expect(radios.last).to_be_focused()

@@ -70,6 +70,7 @@ CatalogState.objects.create(version=2**60, fetched=AT, error="no answer")
 model = SiteModel.objects.create(id="@cf/a/b", source="search", metadata=ODD_JSON, is_default=True,
     observed_max_output=2**40)
 model.groups.add(Group.objects.get(name="few"))
+SiteDoor.objects.create(position=3, name="Tür 🚪", about="\u200f…", model="@cf/a/b")
 assistant = Assistant.objects.create(owner=alice, published_by=erin, created=AT)
 assistant.groups.add(Group.objects.get(name="few"))
 assistant.current = AssistantVersion.objects.create(assistant=assistant, number=1, name=ODD, instructions=ODD,

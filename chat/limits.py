@@ -4,6 +4,7 @@ MEGABYTE = 1_000_000  # bytes
 MEBIBYTE = 1_048_576
 MAX_BODY_BYTES = MEBIBYTE  # of a request, without the files in it; for the API see API_MAX_BODY_MB
 MAX_REPLY_CHARS = 400_000  # code points of a run's text and of its reasoning; of both together for a call
+MAX_SITE_NAME_CHARS = 40
 MAX_MODEL_CHARS = 200  # of a model's id, as the columns hold
 MAX_LIVE_RUNS = 1_500  # per process, and as many calls; further runs are queued, further calls refused
 

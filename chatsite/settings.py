@@ -55,12 +55,15 @@ if not DEFAULT_MODEL and OPENAI_MODELS:
 if not DEFAULT_MODEL and not LOCAL_MODEL:
     DEFAULT_MODEL = "local/smollm2-135m"  # else "": the file of LOCAL_MODEL is the only model
 # The model that writes the titles of conversations; by default not the local model, which writes bad ones.
-TITLE_MODEL = env.model(
-    "TITLE_MODEL", "@cf/ibm-granite/granite-4.0-h-micro" if CLOUDFLARE_API_TOKEN else "none"
-)
+ACCOUNT_TITLE_MODEL = "@cf/ibm-granite/granite-4.0-h-micro"
+TITLE_MODEL = env.model("TITLE_MODEL", ACCOUNT_TITLE_MODEL if CLOUDFLARE_API_TOKEN else "none")
 
 # The model of the account that compares parts of long documents with questions, or "none".
-EMBEDDING_MODEL = env.model("EMBEDDING_MODEL", "@cf/baai/bge-m3" if CLOUDFLARE_API_TOKEN else "none")
+ACCOUNT_EMBEDDING_MODEL = "@cf/baai/bge-m3"
+EMBEDDING_MODEL = env.model("EMBEDDING_MODEL", ACCOUNT_EMBEDDING_MODEL if CLOUDFLARE_API_TOKEN else "none")
+# The same with an account that the administration has connected, which is not known here.
+CONNECTED_TITLE_MODEL = env.library_variable("TITLE_MODEL") or ACCOUNT_TITLE_MODEL
+CONNECTED_EMBEDDING_MODEL = env.library_variable("EMBEDDING_MODEL") or ACCOUNT_EMBEDDING_MODEL
 
 # The account's AI Gateway that requests go through, if any; what is not set is left to the gateway.
 AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")

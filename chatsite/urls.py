@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.urls import include, path, reverse
 from django.views.generic import RedirectView
 
+from chat.admin.connect import connect
 from chat.admin.setup_check import checkup
 from chat.views.accounts import accounts, login
 
@@ -43,6 +44,7 @@ urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),
     path("admin/checkup/", checkup, name="checkup"),
+    path("admin/connect/", connect, name="connect"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", admin.site.admin_view(nowhere)),
     path("admin/chat/offeredmodel/<path:rest>", renamed, {"model": "sitemodel"}),
     path("admin/chat/offeredmodel/", renamed, {"model": "sitemodel", "rest": ""}),

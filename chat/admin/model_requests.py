@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -110,7 +109,8 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
         """`gateway_summary` as a link into Cloudflare's log, for administrators, who have the account."""
         if not obj.gateway_log:
             return self.gateway_summary(obj)
-        parts = (settings.CLOUDFLARE_ACCOUNT_ID, obj.gateway, obj.gateway_log)
+        account = config.account()
+        parts = (account.account_id if account else ":account", obj.gateway, obj.gateway_log)
         return format_html(
             '<a href="{}" rel="noreferrer">{}</a>', GATEWAY_LOG_URL % parts, self.gateway_summary(obj)
         )

@@ -34,7 +34,7 @@ RESULTS_PLACE = "<!-- results -->"  # marks the place of the results in the page
 async def checkup(request: HttpRequest) -> HttpResponseBase:
     """Return what is set up; on POST, stream the results of checking it, or with `what=models` all models."""
     engine = await get_engine()
-    if (refused := await run_in_db(_refusal, request)) is not None:
+    if (refused := await run_in_db(refusal, request)) is not None:
         return refused
     what = request.POST.get("what", "setup") if request.method == "POST" else ""
     page = await run_in_db(_page, engine, request, what)
@@ -48,7 +48,7 @@ async def checkup(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-def _refusal(request: HttpRequest) -> HttpResponse | None:
+def refusal(request: HttpRequest) -> HttpResponse | None:
     """Return a redirect to the login for non-staff, as Django's admin does, and None for administrators.
 
     Raises PermissionDenied: for other staff.

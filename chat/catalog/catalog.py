@@ -30,6 +30,8 @@ from chat.upstream.catalog import (
 from chat.upstream.error_bodies import ModelLimits, parse_limits
 from chat.upstream.errors import ErrorKind, UpstreamError
 
+from . import account
+
 SITE_POSITION = 2 * DEFAULT_POSITION  # the position of the models of the site's settings
 FRESH_LIST_AGE = timedelta(minutes=10)  # a list younger than this is not fetched ahead of schedule
 DEPRECATED_CODE = "5028"  # Cloudflare's error code for a deprecated model
@@ -55,7 +57,7 @@ def register_models(given: Sequence[LlmModel]) -> None:
     settled = {
         row.pk: row.metadata for row in rows.values() if row.source == Source.SITE and not row.delisted_at
     }
-    unlisted = settings.CLOUDFLARE_ACCOUNT_ID and not CatalogState.objects.exclude(fetched=None).exists()
+    unlisted = account.current() and not CatalogState.objects.exclude(fetched=None).exists()
     missing = [row for row in (bundled_rows() if unlisted else ()) if row.pk not in rows]
     if not missing and settled == site and rows:
         return
@@ -154,7 +156,7 @@ def model_of(row: SiteModel, site: dict[str, LlmModel]) -> LlmModel | None:
     """Return the model of a row with the administrator's overrides; None if this site cannot use it now."""
     if row.source == Source.SITE:
         model = site.get(row.pk)
-    elif not settings.CLOUDFLARE_ACCOUNT_ID:
+    elif account.current() is None:
         model = None
     else:
         model = declared_model(row)

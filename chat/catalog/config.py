@@ -9,20 +9,38 @@ from chat.upstream.client import Account, Endpoint, Gateway
 from chat.upstream.providers import ai_search
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
 
+from . import account as connected_account
+
+NO_EMBEDDINGS = "none"  # the value of EMBEDDING_MODEL that turns them off
+
 # Models whose chat template opens the reasoning: where a server does not separate it, their replies have only
 # the tag that closes it.
 OPENS_REASONING = re.compile(r"deepseek-?r1|qwq|-thinking\b|-reasoner\b", re.I)
 
 
 def account() -> Account | None:
-    if not settings.CLOUDFLARE_ACCOUNT_ID:
-        return None
-    return Account(
-        settings.CLOUDFLARE_ACCOUNT_ID,
-        settings.CLOUDFLARE_API_TOKEN,
-        settings.CLOUDFLARE_API_BASE_URL,
-        settings.AI_GATEWAY_BASE_URL,
-    )
+    """Return the account in use: everything that asks whether there is one asks here."""
+    return connected_account.current()
+
+
+def title_model() -> str:
+    """Return the id of the model that writes titles, or "none"."""
+    return str(settings.CONNECTED_TITLE_MODEL if _is_connected() else settings.TITLE_MODEL)
+
+
+def embedding_model() -> str:
+    """Return the id of the account's model that compares long documents with questions, or "none"."""
+    return str(settings.CONNECTED_EMBEDDING_MODEL if _is_connected() else settings.EMBEDDING_MODEL)
+
+
+def _is_connected() -> bool:
+    """Return True if the account in use is the one that the administration has connected."""
+    return connected_account.of_settings() is None and connected_account.current() is not None
+
+
+def is_local_model_offered() -> bool:
+    """Return True if the local model is: beside another provider only where LOCAL_MODEL names it."""
+    return bool(settings.LOCAL_MODEL) or not (account() or settings.OPENAI_BASE_URL)
 
 
 def gateway() -> Gateway | None:
@@ -61,7 +79,11 @@ def models() -> list[LlmModel]:
     They keep the names that their providers use, so that users see which provider gets their messages. Only
     an instance of AI Search may have another name: it is the site's own.
     """
-    listed = ((Provider.GATEWAY, settings.GATEWAY_MODELS), (Provider.ENDPOINT, settings.OPENAI_MODELS))
+    own = account() is not None  # without an account, nobody would answer for what is behind it
+    listed = (
+        (Provider.GATEWAY, settings.GATEWAY_MODELS if own else ()),
+        (Provider.ENDPOINT, settings.OPENAI_MODELS),
+    )
     served = [
         LlmModel(
             name,
@@ -74,4 +96,4 @@ def models() -> list[LlmModel]:
         for host, found in listed
         for name, window in found
     ]
-    return served + [ai_search.model_of(*instance) for instance in settings.AI_SEARCH_INSTANCES]
+    return served + [ai_search.model_of(*instance) for instance in settings.AI_SEARCH_INSTANCES if own]

@@ -3,7 +3,7 @@
 import logging
 import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -13,14 +13,15 @@ from django.utils import timezone
 
 from chat.db.background import BackgroundTasks, log_failure
 from chat.db.executor import run_in_db, write_lock
-from chat.models import CatalogState, SiteModel
+from chat.models import CatalogState, Site, SiteModel
 from chat.models.site_model import DEFAULT_POSITION
 from chat.upstream.catalog import NOT_FOR_CHAT, LlmModel, to_record
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.providers import model_search
+from chat.upstream.providers.cloudflare_api import Cloudflare
 
-from . import catalog
+from . import account, catalog
 from .catalog import CurrentCatalog, Source, declared_model, default_positions
 
 SYNC_INTERVAL = timedelta(hours=6)
@@ -56,12 +57,11 @@ class CatalogDiff:
         return bool(self.added or self.delisted or self.relisted or self.changed)
 
 
-async def fetch(client: Client) -> FetchedModels:
+async def fetch(cloudflare: Cloudflare) -> FetchedModels:
     """Fetch models and finetunes. Raises UpstreamError if the list of models cannot be fetched."""
-    assert client.cloudflare is not None
-    models = await model_search.models(client.cloudflare)
+    models = await model_search.models(cloudflare)
     try:
-        return FetchedModels(models, await model_search.finetunes(client.cloudflare, models))
+        return FetchedModels(models, await model_search.finetunes(cloudflare, models))
     except UpstreamError:
         return FetchedModels(models, None)
 
@@ -167,10 +167,21 @@ class CatalogWatcher:
     Everything but the queries runs on the event loop.
     """
 
-    def __init__(self, given: Sequence[LlmModel], current: CurrentCatalog, client: Client | None) -> None:
-        """`given`: the models of the site's settings. `client` None: no account with a list to fetch."""
-        self._given = given
+    def __init__(
+        self,
+        given: Callable[[], Sequence[LlmModel]],
+        current: CurrentCatalog,
+        client: Client,
+        account_changed: Callable[[], None],
+    ) -> None:
+        """`given` returns the models of the site's settings, which depend on whether there is an account.
+
+        `account_changed` is called when the administration has connected another account, or none.
+        """
+        self._configured, self._given = given, given()
         self._client = client
+        self._account_changed = account_changed
+        self._connected = account.connected()
         self._catalog = current
         self._version = 0
         self._loaded = 0.0
@@ -179,11 +190,12 @@ class CatalogWatcher:
 
     async def start(self) -> None:
         """Load the catalog before the first request is served, and start polling for changes."""
-        await run_in_db(catalog.register_models, self._given)
-        await self._poll()
-        if self._client:
+        if not await self._follow_account():
+            await run_in_db(catalog.register_models, self._given)
+        await self.poll()
+        if self._client.cloudflare:
             await run_in_db(CatalogState.objects.expedite, timedelta(0), older=catalog.FRESH_LIST_AGE)
-        self._tasks.repeat(self._poll, lambda: VERSION_POLL_SECONDS * random.uniform(0.8, 1.2), LIST_NAME)
+        self._tasks.repeat(self.poll, lambda: VERSION_POLL_SECONDS * random.uniform(0.8, 1.2), LIST_NAME)
 
     async def stop(self) -> None:
         await self._tasks.cancel()
@@ -206,20 +218,39 @@ class CatalogWatcher:
         first = self._met.setdefault((model.id, catalog.lesson(error)), error.person)
         return not error.person or first != error.person
 
-    async def _poll(self) -> None:
+    async def poll(self) -> None:
+        """Follow what has changed in the database since the last time, and fetch the list when it is due."""
         state = await run_in_db(CatalogState.objects.status)
         if state.version != self._version or time.monotonic() - self._loaded > RELOAD_SECONDS:
             self._loaded = time.monotonic()
+            await self._follow_account()
             self._catalog.replace(await run_in_db(catalog.load_catalog, self._given))
             # A change made between the two queries has a later version, so the next poll loads it.
             self._version = state.version
-        if state.is_due and self._client and await run_in_db(CatalogState.objects.claim_refresh):
-            self._tasks.start(log_failure(self._fetch(self._client), LIST_NAME))
+        has_list = self._client.cloudflare is not None
+        if state.is_due and has_list and await run_in_db(CatalogState.objects.claim_refresh):
+            self._tasks.start(log_failure(self._fetch(self._client.cloudflare), LIST_NAME))
 
-    async def _fetch(self, client: Client) -> None:
+    async def _follow_account(self) -> bool:
+        """Read what the administration has set, and use the account. Return True if it is another one."""
+        await run_in_db(Site.objects.load_identity)
+        found = await run_in_db(account.load)
+        if found == self._connected:
+            return False
+        self._connected = found
+        self._account_changed()
+        self._given = self._configured()
+        await run_in_db(catalog.register_models, self._given)
+        return True
+
+    async def _fetch(self, cloudflare: Cloudflare | None) -> None:
         """Fetch and store Cloudflare's list, as a background task of the one process that claimed it."""
+        assert cloudflare is not None
         try:
-            changes = await run_in_db(store, await fetch(client))
+            found = await fetch(cloudflare)
+            if cloudflare is not self._client.cloudflare:
+                return  # another account's, since
+            changes = await run_in_db(store, found)
         except UpstreamError as error:
             why = error.detail or error.message
             logger.warning("Cloudflare's list of models could not be fetched: %s", why)

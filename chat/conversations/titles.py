@@ -10,11 +10,11 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Left
 from django.utils import timezone
 
+from chat.catalog import config
 from chat.conversations.turns.prompt import with_labels
 from chat.db.executor import write_lock
 from chat.models import Conversation, Message, TitleRequest
@@ -179,7 +179,7 @@ def title_model(catalog: Catalog) -> LlmModel | None:
     The operator chose it, so it may be a model that people cannot choose. A retired model is replaced by its
     successor.
     """
-    name = settings.TITLE_MODEL
+    name = config.title_model()
     if name == NO_TITLES:
         return None
     if (known := catalog.get_known(name)) and not catalog.retired(name):

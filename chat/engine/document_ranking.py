@@ -7,9 +7,10 @@ import asyncio
 import logging
 import time
 from collections import deque
+from collections.abc import Sequence
 
-from django.conf import settings
-
+from chat.catalog import config
+from chat.catalog.config import NO_EMBEDDINGS
 from chat.db.background import BackgroundTasks, log_failure
 from chat.db.executor import run_in_db
 from chat.files.passages import best_passages, embeddings
@@ -19,10 +20,9 @@ from chat.files.passages.pages import key_of
 from chat.models import Attachment
 from chat.upstream.catalog import LlmModel, Provider
 from chat.upstream.client import Client
-from chat.upstream.errors import UpstreamError
-from chat.upstream.providers.cloudflare_api import MAX_TEXTS
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.providers.cloudflare_api import MAX_TEXTS, Vector
 
-NO_EMBEDDINGS = "none"  # the value of EMBEDDING_MODEL that turns them off
 QUESTION_SECONDS = 2.0  # that a send waits for the embedding of its question
 QUESTION_CHARS = 1_000  # at the beginning and at the end of a question
 LONG_TOKENS = 8_000  # of documents that get embeddings at the upload; others do when a prompt needs them
@@ -44,9 +44,8 @@ class DocumentRanking:
     """
 
     def __init__(self, client: Client, *, alone: bool) -> None:
-        self._cloudflare = client.cloudflare
+        self._client = client
         self._alone = alone
-        self._model = settings.EMBEDDING_MODEL if client.cloudflare else NO_EMBEDDINGS
         self._waiting: deque[tuple[int, Attachment]] = deque()
         self._embedded: dict[int, int] = {}  # batches of each person on this day
         self._day = 0.0
@@ -70,6 +69,15 @@ class DocumentRanking:
         self._stopped = True
         await self._tasks.cancel()
 
+    def account_changed(self, *, alone: bool) -> None:
+        """Try again at once, with the client's new account."""
+        self._alone, self._paused_until = alone, 0.0
+
+    @property
+    def _model(self) -> str:
+        """The id of the model, or `NO_EMBEDDINGS`. The account can change at any moment."""
+        return config.embedding_model() if self._client.cloudflare else NO_EMBEDDINGS
+
     def _is_on(self) -> bool:
         return self._model != NO_EMBEDDINGS and not self._stopped and time.monotonic() >= self._paused_until
 
@@ -79,23 +87,23 @@ class DocumentRanking:
 
     async def _question(self, person: int, wanted: RankingRequest) -> QuestionVector | None:
         """Return the embedding of the latest question; None if it or a document has none in time."""
-        absent = await run_in_db(embeddings.without, wanted.documents, self._model)
+        model = self._model
+        absent = await run_in_db(embeddings.without, wanted.documents, model)
         for document in absent:
             self._add(person, document)
         text = _shortened(wanted.questions[0]) if wanted.questions else ""
         if absent or not text:
             return None
         try:
-            assert self._cloudflare is not None
             async with asyncio.timeout(QUESTION_SECONDS):
-                [vector] = await self._cloudflare.embed(self._model, [text])
+                [vector] = await self._vectors(model, [text])
         except TimeoutError:
             self._paused_until = time.monotonic() + FAILURE_PAUSE_SECONDS
             logger.warning("the embedding of a question took too long; its words alone count")
         except UpstreamError as error:
             self._pause(error)
         else:
-            return QuestionVector(self._model, vector)
+            return QuestionVector(model, vector)
         return None
 
     def _add(self, person: int, document: Attachment) -> None:
@@ -129,17 +137,23 @@ class DocumentRanking:
     async def _embed(self, batch: PassageBatch) -> bool:
         """Embed and store a batch. Return False if the rest of the document has to wait."""
         for attempt in range(1, EMBEDDING_ATTEMPTS + 1):
+            model = self._model
             try:
-                assert self._cloudflare is not None
-                found = await self._cloudflare.embed(self._model, batch.texts)
+                found = await self._vectors(model, batch.texts)
             except UpstreamError as error:
                 if error.permanent or attempt == EMBEDDING_ATTEMPTS:
                     self._pause(error)
                     return False
                 await asyncio.sleep(EMBEDDING_RETRY_SECONDS * attempt)
             else:
-                return await run_in_db(embeddings.store, batch, self._model, found)
+                return await run_in_db(embeddings.store, batch, model, found)
         return False
+
+    async def _vectors(self, model: str, texts: Sequence[str]) -> list[Vector]:
+        """Return the embeddings. Raises UpstreamError, also if the account was disconnected meanwhile."""
+        if (cloudflare := self._client.cloudflare) is None:
+            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="no account is connected")
+        return await cloudflare.embed(model, texts)
 
     def _pause(self, error: UpstreamError) -> None:
         seconds = REFUSED_SECONDS if error.permanent else FAILURE_PAUSE_SECONDS

@@ -79,9 +79,7 @@ class Engine:
             ),
             load_pictures=attached.load,
         )
-        self.document_ranking = DocumentRanking(
-            self.client, alone=self.local is None and not settings.OPENAI_BASE_URL
-        )
+        self.document_ranking = DocumentRanking(self.client, alone=_is_account_alone())
         self.gateway_feedback = GatewayFeedback(self.client)
         self._redis_rate_limiter = _redis_rate_limiter()
         self.rate_limiter = RateLimiter(
@@ -90,11 +88,10 @@ class Engine:
             processes=self.lease.alive,
             shared=self._redis_rate_limiter,
         )
-        configured = _configured_models(self.local)
         self._catalog = catalog.current
-        self._catalog.replace(catalog.initial_catalog(configured))
+        self._catalog.replace(catalog.initial_catalog(self._configured_models()))
         self.catalog_watcher = CatalogWatcher(
-            configured, self._catalog, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None
+            self._configured_models, self._catalog, self.client, self._account_changed
         )
         self.router = Router(
             self.client,
@@ -106,6 +103,20 @@ class Engine:
                 *([self.metrics.count_attempt] if self.metrics else []),
             ],
         )
+
+    def _configured_models(self) -> list[LlmModel]:
+        """Return the models that this site's settings add to Cloudflare's."""
+        own = [self.local.model] if self.local and config.is_local_model_offered() else []
+        return [*config.models(), *own]
+
+    def _account_changed(self) -> None:
+        """Use the account that the administration has connected, or none, without a restart."""
+        self.client.connect(config.account())
+        self.document_ranking.account_changed(alone=_is_account_alone())
+        former, self._redis_rate_limiter = self._redis_rate_limiter, _redis_rate_limiter()
+        self.rate_limiter.share(self._redis_rate_limiter)
+        if former:
+            self._tasks.start(former.aclose())
 
     def _build_runs(self) -> None:
         """Build the parts that store, generate and show runs, and the ones that watch over them."""
@@ -233,24 +244,28 @@ def _metrics() -> "EngineMetrics | None":
 
 
 def _redis_rate_limiter() -> "RedisRateLimiter | None":
-    if not (settings.REDIS_URL and settings.CLOUDFLARE_ACCOUNT_ID):
+    account = config.account()
+    if not (settings.REDIS_URL and account):
         return None
     from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter  # its Redis client takes 6 MB
 
-    return RedisRateLimiter(settings.REDIS_URL, settings.CLOUDFLARE_ACCOUNT_ID)
+    return RedisRateLimiter(settings.REDIS_URL, account.account_id)
 
 
 def _local_model() -> llama_cpp.LocalModel | None:
-    """Return the local model, if there is one; beside another provider, only if LOCAL_MODEL names it."""
+    """Return the local model, if there is one; beside another provider, only if LOCAL_MODEL names it.
+
+    Beside an account that the administration has connected it is there, not offered, and never started.
+    """
     if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return None
     path = llama_cpp.find(settings.LOCAL_MODEL)
     return llama_cpp.LocalModel(path, shared_llama.prepared()) if path else None
 
 
-def _configured_models(local: llama_cpp.LocalModel | None) -> list[LlmModel]:
-    """Return the models that this site's settings add to Cloudflare's."""
-    return [*config.models(), *([local.model] if local else [])]
+def _is_account_alone() -> bool:
+    """Return True if models of the account are the only ones."""
+    return not (settings.OPENAI_BASE_URL or config.is_local_model_offered())
 
 
 _engine: Engine | None = None

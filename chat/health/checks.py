@@ -20,8 +20,9 @@ from chat.catalog import config
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.models import Worker
-from chat.upstream.catalog import LlmModel, Provider
+from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
+from chat.upstream.client import Client
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import ai_search
 from chat.upstream.providers.cloudflare_api import Cloudflare
@@ -81,11 +82,10 @@ def service_checks(engine: Engine) -> list[Check]:
             lambda: _check_model_list(cloudflare),
             lambda: _check_workers_ai(engine),
         ]
-    if gateway := config.gateway_name():
-        assert cloudflare is not None
-        checks.append(lambda: _check_gateway(cloudflare, gateway))
-    for instance, _label in settings.AI_SEARCH_INSTANCES:
-        assert cloudflare is not None
+    gateway = config.gateway_name()
+    if cloudflare and gateway:
+        checks.append(lambda: check_gateway(cloudflare, gateway))
+    for instance, _label in settings.AI_SEARCH_INSTANCES if cloudflare else ():
         checks.append(partial(_check_ai_search, cloudflare, instance))
     if settings.OPENAI_BASE_URL:
         checks.append(lambda: _check_endpoint(engine))
@@ -96,7 +96,7 @@ def model_checks(engine: Engine) -> list[Check]:
     """Return a check for each model that users may choose."""
 
     def check(model: LlmModel) -> Check:
-        return lambda: check_model(engine, model)
+        return lambda: check_model(engine.client, engine.catalog, model)
 
     return [check(model) for model in engine.catalog]
 
@@ -112,29 +112,37 @@ def max_price(engine: Engine) -> float:
     )
 
 
-async def check_model(engine: Engine, model: LlmModel) -> Finding:
-    """Send `TEST_QUESTION` to a model and measure the time to the first token; then close the stream."""
-    request = ChatRequest(
-        [{"role": "user", "content": TEST_QUESTION}], model, MAX_COMPLETION_TOKENS, skip_cache=True
-    )
-    # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
-    router = Router(
-        engine.client, lambda: engine.catalog, RateLimiter(UNLIMITED_REQUESTS, UNLIMITED_REQUESTS)
-    )
-    loop = asyncio.get_running_loop()
-    began = loop.time()
+async def check_model(client: Client, catalog: Catalog, model: LlmModel) -> Finding:
+    """Measure the time to a model's first token."""
     try:
-        async with asyncio.timeout(FIRST_TOKEN_SECONDS), router.stream(request) as reply:
-            first = await anext(reply, None)
+        seconds = await first_token(client, catalog, model)
     except TimeoutError:
         message = _("No reply within %(n)s seconds.") % {"n": int(FIRST_TOKEN_SECONDS)}
         return Finding(model.name, BAD, message, _advice(ErrorKind.TIMEOUT))
     except UpstreamError as error:
-        return _refused(model.name, error)
-    if first is None:
+        return refused(model.name, error)
+    if seconds is None:
         return Finding(model.name, NOTE, _("The reply was empty."))
-    seconds = formats.number_format(loop.time() - began, 2)
-    return Finding(model.name, GOOD, _("First token after %(n)s s.") % {"n": seconds})
+    return Finding(
+        model.name, GOOD, _("First token after %(n)s s.") % {"n": formats.number_format(seconds, 2)}
+    )
+
+
+async def first_token(client: Client, catalog: Catalog, model: LlmModel) -> float | None:
+    """Send `TEST_QUESTION` to a model, and close the stream after its first token.
+
+    Return the seconds until it came, None if the reply was empty. Raises UpstreamError and TimeoutError.
+    """
+    request = ChatRequest(
+        [{"role": "user", "content": TEST_QUESTION}], model, MAX_COMPLETION_TOKENS, skip_cache=True
+    )
+    # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
+    router = Router(client, lambda: catalog, RateLimiter(UNLIMITED_REQUESTS, UNLIMITED_REQUESTS))
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with asyncio.timeout(FIRST_TOKEN_SECONDS), router.stream(request) as reply:
+        first = await anext(reply, None)
+    return None if first is None else loop.time() - began
 
 
 async def _check_database() -> Finding:
@@ -186,7 +194,7 @@ async def _check_model_list(cloudflare: Cloudflare) -> Finding:
     try:
         await cloudflare.list_models()
     except UpstreamError as error:
-        return _refused(name, error)
+        return refused(name, error)
     return Finding(name, GOOD, _("The token can list models."))
 
 
@@ -197,11 +205,11 @@ async def _check_workers_ai(engine: Engine) -> Finding:
     if not own:
         return Finding(name, NOTE, _("None of its models are available here."))
     chosen = engine.catalog.default if engine.catalog.default in own else own[0]
-    found = await check_model(engine, chosen)
+    found = await check_model(engine.client, engine.catalog, chosen)
     return Finding(name, found.state, f"{chosen.name}: {found.message}", found.advice)
 
 
-async def _check_gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
+async def check_gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
     name = _("AI Gateway “%(name)s”") % {"name": gateway}
     try:
         await cloudflare.find_gateway(gateway)
@@ -212,7 +220,7 @@ async def _check_gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
         if error.kind in (ErrorKind.AUTH, ErrorKind.NOT_PERMITTED):
             advice = _("Messages may still get through. Ratings need a token with AI Gateway: Read and Edit.")
             return Finding(name, NOTE, _("The token can’t access it."), advice)
-        return _refused(name, error)
+        return refused(name, error)
     return Finding(name, GOOD, _("Found."))
 
 
@@ -228,7 +236,7 @@ async def _check_ai_search(cloudflare: Cloudflare, instance: str) -> Finding:
         if error.kind in (ErrorKind.AUTH, ErrorKind.NOT_PERMITTED):
             advice = _("Add the permissions AI Search: Edit and AI Search: Run to the token.")
             return Finding(name, BAD, _("The token can’t search in it."), advice)
-        return _refused(name, error)
+        return refused(name, error)
     return Finding(name, GOOD, _("The token can search in it."))
 
 
@@ -246,7 +254,7 @@ async def _check_endpoint(engine: Engine) -> Finding:
         if error.status in (404, 405):
             advice = _("Test the models directly.")
             return Finding(name, NOTE, _("Responding, but it doesn’t list its models."), advice)
-        return _refused(name, error)
+        return refused(name, error)
     missing = [model for model, window in settings.OPENAI_MODELS if model not in served]
     if missing:
         message = _("Responding, but it doesn’t list: %(names)s") % {"names": ", ".join(missing)}
@@ -254,7 +262,7 @@ async def _check_endpoint(engine: Engine) -> Finding:
     return Finding(name, GOOD, _("Responding, with all models in OPENAI_MODELS."))
 
 
-def _refused(name: str, error: UpstreamError) -> Finding:
+def refused(name: str, error: UpstreamError) -> Finding:
     code = error.code or error.status
     message = _(ERROR_MESSAGES.get(error.kind, error.message))
     return Finding(name, BAD, _with_code(message, str(code or "")), _advice(error.kind))

@@ -17,6 +17,7 @@ from .model_request import Call, TitleRequest
 from .preferences import Preferences
 from .run import Run, RunChunk
 from .search_document import SearchBuild, SearchDocument
+from .site import Site
 from .site_door import SiteDoor
 from .site_model import CatalogState, SiteModel
 from .usage import PurgedUsage

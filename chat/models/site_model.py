@@ -48,6 +48,10 @@ class CatalogStateManager(models.Manager["CatalogState"]):
         old = Q(fetched=None) | Q(fetched__lt=Now() - older)
         self.filter(old, pk=CatalogState.ONLY).update(due=Least(F("due"), Now() + within))
 
+    def make_due(self: Self) -> None:
+        """Make the list due now, however new it is."""
+        self.filter(pk=CatalogState.ONLY).update(due=Now())
+
     def postpone(self: Self, by: timedelta, error: str = "") -> None:
         """Make the list due after `by`, and store the error of this fetch; "" if it succeeded."""
         self.filter(pk=CatalogState.ONLY).update(due=Now() + by, error=error[:200])

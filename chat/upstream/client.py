@@ -26,7 +26,7 @@ from . import pictures
 from .catalog import LlmModel, Provider
 from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
-from .errors import UpstreamError
+from .errors import ErrorKind, UpstreamError
 from .http_transport import CLIENT_HEADERS, TIMEOUT, Transport
 from .timeouts import Timeouts
 
@@ -64,7 +64,6 @@ class Client:
         `read_interval`: seconds between two reads of a response. `load_pictures` reads the bytes of
         pictures by their keys, and leaves out those that are gone.
         """
-        self._account = account
         self._local = local
         self._gateway = gateway
         self._endpoint = endpoint
@@ -81,6 +80,11 @@ class Client:
             follow_redirects=False,
             trust_env=False,
         )
+        self.connect(account)
+
+    def connect(self, account: Account | None) -> None:
+        """Send requests to this account from now on; those that are under way stay with the former one."""
+        self._account = account
         # For the rest of the account's API; None without an account.
         self.cloudflare = Cloudflare(self._http, account) if account else None
 
@@ -138,12 +142,13 @@ class Client:
         if request.model.host is Provider.ENDPOINT:
             assert self._endpoint is not None
             return endpoint_request(self._endpoint, request, stream=stream)
-        assert self._account is not None
+        if (account := self._account) is None:  # disconnected since the model was chosen
+            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="no account is connected")
         if request.model.host is Provider.AI_SEARCH:
-            return search_request(self._account, request, stream=stream)
+            return search_request(account, request, stream=stream)
         if request.model.host is Provider.GATEWAY:
-            return gateway_request(self._account, self._gateway, request, stream=stream)
-        return build_request(self._account, self._gateway, request, stream=stream)
+            return gateway_request(account, self._gateway, request, stream=stream)
+        return build_request(account, self._gateway, request, stream=stream)
 
     async def endpoint_models(self) -> set[str]:
         """Fetch the model ids that the operator's own server lists. Raises UpstreamError."""

@@ -37,6 +37,10 @@ LISTEN_ADVICE = {
     errno.EADDRNOTAVAIL: "Set HOST to an address of this machine.",
     errno.EACCES: "Ports below 1024 need rights of the system: set PORT to a higher one.",
 }
+UNREADABLE_ACCOUNT = (
+    "The token of the connected Cloudflare account cannot be read, because SECRET_KEY has changed. Connect "
+    "it again in the administration."
+)
 Say = Callable[[str], None]  # writes one line to the operator
 # The thresholds of the garbage collector; Python's defaults suit short scripts.
 COLLECTOR_THRESHOLDS = (20_000, 20, 50)
@@ -232,6 +236,7 @@ async def _greet(say: Say) -> None:
 
     Warn if the processes that read files cannot be confined.
     """
+    from chat.catalog import account
     from chat.db.executor import run_in_db
     from chat.engine.engine import get_engine
     from chat.files.confinement import warn_if_unconfined
@@ -244,13 +249,18 @@ async def _greet(say: Say) -> None:
     say(f"Default model: {engine.catalog.default.name} ({engine.catalog.default.id}).")
     if cloudflare := engine.client.cloudflare:
         say(await _token_status(cloudflare))
+    elif account.connected().is_unreadable:
+        say(UNREADABLE_ACCOUNT)
     await asyncio.to_thread(warn_if_unconfined)
 
 
 async def _token_status(cloudflare: Any) -> str:
+    of_settings = bool(settings.CLOUDFLARE_ACCOUNT_ID)
+    token = "CLOUDFLARE_API_TOKEN" if of_settings else "the connected token"
     accepted = await cloudflare.verify()
     if accepted is None:
-        return "Cloudflare could not be reached to check CLOUDFLARE_API_TOKEN. The server keeps running."
+        return f"Cloudflare could not be reached to check {token}. The server keeps running."
     if accepted:
-        return "Cloudflare accepted CLOUDFLARE_API_TOKEN."
-    return "Cloudflare rejected CLOUDFLARE_API_TOKEN. Create a token with access to Workers AI, then restart."
+        return f"Cloudflare accepted {token}."
+    then = "then restart" if of_settings else "then connect again in the administration"
+    return f"Cloudflare rejected {token}. Create a token with access to Workers AI, {then}."

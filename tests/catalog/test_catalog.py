@@ -19,6 +19,7 @@ from chat.upstream.catalog import (
     bundled,
     to_record,
 )
+from chat.upstream.client import Client
 from chat.upstream.errors import from_payload
 from tests.fake_cloudflare.errors import error
 
@@ -225,7 +226,7 @@ async def test_of_words_that_a_person_wrote_nothing_is_learnt(monkeypatch: pytes
         return nothing()
 
     monkeypatch.setattr(watcher, "run_in_db", record)
-    made = watcher.CatalogWatcher([], catalog.current, None)
+    made = watcher.CatalogWatcher(list, catalog.current, Client(None, None), lambda: None)
     ended, quoted = from_payload(error(5028)[1]), from_payload(error(5028)[1])
     quoted.quotes_request = True
     for model, problem in (
@@ -252,7 +253,7 @@ def test_one_of_several_people_changes_no_model_for_all() -> None:
 
 
 def test_a_second_person_or_the_site_confirms_a_refusal() -> None:
-    made = watcher.CatalogWatcher([], catalog.current, None)
+    made = watcher.CatalogWatcher(list, catalog.current, Client(None, None), lambda: None)
     met = [("alice", 3030), ("alice", 3030), ("bob", 5028), ("bob", 3030), ("bob", 5028), ("", 5021)]
     confirmed = []
     for person, code in met:

@@ -175,7 +175,7 @@ def test_an_expired_session_keeps_the_question(window: Window, server: Server, w
     expect(chat.page.get_by_text("Your message is saved")).to_be_visible()
     for password in ("not this one", PASSWORD):
         chat.page.get_by_label("Name or email").fill(who)
-        chat.page.get_by_label("Password").fill(password)
+        chat.page.get_by_label("Password", exact=True).fill(password)
         with chat.page.expect_navigation():
             chat.page.get_by_role("button", name="Sign in").click()
     expect(chat.box).to_have_value(typed)

@@ -39,6 +39,7 @@ from tests.fake_cloudflare.run import Run, WrongScenario, play
 TOKEN = "fake-token"
 ENDPOINT_KEY = "fake-endpoint-key"  # of the server of OpenAI's API that the same fake is, below /v1
 ACCOUNT_TOKEN = "fake-account-token"  # owned by the account: only the account's own address verifies it
+NO_WORKERS_AI = "fake-token-without-workers-ai"
 NO_GATEWAY = "no-such-gateway"
 NO_THUMBS = "no-thumbs"  # a gateway that keeps no log
 NO_ROUTE = "no-such-route"
@@ -183,7 +184,7 @@ class WorkersAI:
         if path.startswith("/v1/"):
             await self._endpoint(connection, path, token, call)
             return
-        known = {TOKEN, ACCOUNT_TOKEN, ai_search.NO_PERMISSION}
+        known = {TOKEN, ACCOUNT_TOKEN, NO_WORKERS_AI, ai_search.NO_PERMISSION}
         if verify := _VERIFY.fullmatch(path):
             known = known - {ACCOUNT_TOKEN} if verify[1] == "user" else known
         account = _ACCOUNT.fullmatch(path)
@@ -191,6 +192,8 @@ class WorkersAI:
             connection.respond(*error(10000))
         elif account and account[1] not in ACCOUNTS:
             connection.respond(*error(7003))
+        elif token == NO_WORKERS_AI and not verify:
+            connection.respond(*error(10000, 403))
         elif verify:
             connection.respond(200, envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
         else:

@@ -316,6 +316,8 @@ ADMIN = [
     Row("admin/", ALL, staff("200")),
     Row("admin/checkup/", SAFE, root("200")),
     Row("admin/checkup/", "POST", root("200"), {"what": "setup"}),
+    Row("admin/connect/", SAFE, root("200")),
+    Row("admin/connect/", "POST", root("400"), {"account": "acc"}),
     Row("admin/login/", ALL, signed_in("403")),
     Row("admin/logout/", "POST", for_all("303 /accounts/login/"), signs_out=True),
     Row("admin/password_change/", ALL, for_all("302 /accounts/password/")),

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
+from chat.catalog import account
 from chat.db import migration_status
 from chat.engine.engine import Engine
 from chat.health import BAD, Finding
@@ -27,6 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         _require_tables()
+        _load_account()
         failed = asyncio.run(self._report(models=options["models"]))
         if failed:
             raise CommandError(f"{failed} of the checks failed.")
@@ -48,6 +51,13 @@ async def _findings(*, models: bool) -> AsyncIterator[Finding]:
             yield await check()
     finally:
         await engine.close()
+
+
+def _load_account() -> None:
+    """Read which account the administration has connected. A database that is away is a finding."""
+    with suppress(DatabaseError):
+        account.load()
+    connection.close()
 
 
 def _require_tables() -> None:

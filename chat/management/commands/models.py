@@ -6,13 +6,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from chat.catalog import account as stored_account
 from chat.catalog import catalog, watcher
 from chat.catalog.config import account
 from chat.models import SiteModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 
-NO_ACCOUNT = "There is no Cloudflare account: write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN."
+NO_ACCOUNT = (
+    "There is no Cloudflare account: connect one in the administration, or write CLOUDFLARE_ACCOUNT_ID and "
+    "CLOUDFLARE_API_TOKEN."
+)
 
 
 class Command(BaseCommand):
@@ -21,6 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
+        stored_account.load()
         if account() is None:
             raise CommandError(NO_ACCOUNT)
         try:
@@ -45,7 +50,8 @@ class Command(BaseCommand):
 async def _fetch() -> watcher.FetchedModels:
     client = Client(account(), None)
     try:
-        return await watcher.fetch(client)
+        assert client.cloudflare is not None
+        return await watcher.fetch(client.cloudflare)
     finally:
         await client.aclose()
 

@@ -172,6 +172,10 @@ class RateLimiter:
         self._queues: dict[str, WaitQueue] = {}
         self._head_wait = 0.0  # seconds, the latest waiting time at the head of a queue
 
+    def share(self, shared: "RedisRateLimiter | None") -> None:
+        """Count with all processes from now on, such as for another account; None: for this process alone."""
+        self._shared = shared
+
     @property
     def has_waiters(self) -> bool:
         """True if a request waits in any queue."""

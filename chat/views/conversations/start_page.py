@@ -5,12 +5,12 @@ import re
 import uuid
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
+from chat.catalog import config
 from chat.exceptions import NotFound
 from chat.library import assistants
 from chat.library.assistants import model_of
@@ -37,7 +37,7 @@ def context(request: HttpRequest, user: User, catalog: Catalog, listing: Listing
         "latest": listing.latest,
         "small_model": by_id.get(BUNDLED_ID),
         "checklist": user.is_superuser and request.COOKIES.get(CHECKLIST_COOKIE) != str(user.pk),
-        "cloudflare": bool(settings.CLOUDFLARE_ACCOUNT_ID),
+        "cloudflare": config.account() is not None,
     }
 
 

@@ -6,10 +6,10 @@ What is uploaded is judged by its content alone.
 import json
 import uuid
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from chat.catalog import config
 from chat.conversations.turns.prompt import DOCUMENTS_DIVISOR
 from chat.files.document_types import KNOWN_DOCUMENT_TYPES
 from chat.files.passages.selection import parts_tokens
@@ -26,9 +26,7 @@ ANY_ID = uuid.UUID(int=0)  # of the templates' attachments, which scripts replac
 
 def accepted(*, pictures: bool) -> str:
     """Return the `accept` attribute of a file input: only an account reads types that are converted."""
-    readable = (
-        each for each in KNOWN_DOCUMENT_TYPES if settings.CLOUDFLARE_ACCOUNT_ID or not each.is_converted
-    )
+    readable = (each for each in KNOWN_DOCUMENT_TYPES if config.account() or not each.is_converted)
     extensions = (f".{extension}" for each in readable for extension in each.extensions)
     return ",".join([*(PICTURES if pictures else ()), ANY_TEXT, *extensions])
 

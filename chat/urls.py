@@ -1,11 +1,11 @@
 """URLs of the chat: the whole HTTP contract on one screen."""
 
 from django.urls import path, register_converter
-from django.urls.converters import PathConverter
+from django.urls.converters import PathConverter, StringConverter
 
 from .api import account, openai, openapi, workers_ai
 from .api import conversations as conversations_api
-from .views import health, model_picker, pages, sharing
+from .views import health, model_picker, pages, sharing, site
 from .views.accounts import accounts
 from .views.conversations import (
     conversation_changes,
@@ -31,7 +31,14 @@ class NameConverter(PathConverter):
     regex = "(?s:.+)"
 
 
+class PictureConverter(StringConverter):
+    """Match one of the two sizes of the site's picture."""
+
+    regex = "icon|picture"
+
+
 register_converter(NameConverter, "name")
+register_converter(PictureConverter, "site_picture")
 app_name = "chat"
 WORKERS_AI_PREFIX = "client/v4/accounts/<str:account>/ai/"  # any account id: the API key identifies the user
 SHARED_ATTACHMENTS_PREFIX = "s/<str:token>/attachments/"
@@ -137,6 +144,8 @@ urlpatterns = [
     path(f"{WORKERS_AI_PREFIX}finetunes", account.finetunes, name="ai_finetunes"),
     path("client/v4/user/tokens/verify", account.verify, name="verify_token"),
     path("client/v4/accounts/<str:account>/tokens/verify", account.verify, name="verify_account_token"),
+    path("site/<str:version>/chat.webmanifest", site.manifest, name="manifest"),
+    path("site/<site_picture:kind>/<str:version>/", site.picture, name="site_picture"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

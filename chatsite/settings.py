@@ -140,6 +140,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "chat.views.settings.preference_cookies.context",
+                "chat.views.site.context",
             ],
         },
     }

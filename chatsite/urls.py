@@ -10,6 +10,7 @@ from django.views.generic import RedirectView
 
 from chat.admin.connect import connect
 from chat.admin.setup_check import checkup
+from chat.admin.site import site
 from chat.views.accounts import accounts, login
 
 
@@ -44,6 +45,7 @@ urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),
     path("admin/checkup/", checkup, name="checkup"),
+    path("admin/site/", site, name="site"),
     path("admin/connect/", connect, name="connect"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", admin.site.admin_view(nowhere)),
     path("admin/chat/offeredmodel/<path:rest>", renamed, {"model": "sitemodel"}),

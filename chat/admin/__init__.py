@@ -4,7 +4,11 @@ One subject per file.
 """
 
 from django.contrib import admin
+from django.utils.functional import lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from chat.models.site import identity
 
 from . import (  # noqa: F401 - to register the lists
     access_log,
@@ -17,6 +21,12 @@ from . import (  # noqa: F401 - to register the lists
     workers,
 )
 
-admin.site.site_header = admin.site.site_title = _("Chat administration")
+
+def _title() -> str:
+    name = identity().name
+    return gettext("%(name)s administration") % {"name": name} if name else gettext("Chat administration")
+
+
+admin.site.site_header = admin.site.site_title = lazy(_title, str)()
 admin.site.index_title = _("Overview")
 admin.site.enable_nav_sidebar = False  # for a handful of lists, its space is worth more

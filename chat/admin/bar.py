@@ -74,6 +74,10 @@ def _pages(user: Any, names: tuple[str, ...]) -> list[Item]:
     pages = []
     if "SiteModel" in names and user.has_perm("chat.view_run"):
         pages.append(Item(gettext("Statistics"), reverse("admin:chat_run_rates")))
-    if "Worker" in names and getattr(user, "is_superuser", False):
+    is_root = getattr(user, "is_superuser", False)
+    if "SiteModel" in names and is_root:
+        pages.append(Item("Cloudflare", reverse("connect")))
+    if "Worker" in names and is_root:
+        pages.append(Item(gettext("Name and picture"), reverse("site")))
         pages.append(Item(gettext("Setup check"), reverse("checkup")))
     return pages

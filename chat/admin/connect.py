@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -24,6 +23,7 @@ from chat.views.requests import access
 from chat.views.requests.responses import HttpResponseSeeOther
 
 from .setup_check import refusal
+from .site import log
 
 MAX_TYPED_CHARS = 500
 ACCOUNT_ID = re.compile(r"\b[0-9a-f]{32}\b")
@@ -122,33 +122,22 @@ async def _disconnect(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 def _store(request: HttpRequest, account_id: str, token: str) -> None:
     account.store(account_id, token, request.user)
-    _log(request, "connected")
+    log(request, "Cloudflare account connected")
 
 
 def _remove(request: HttpRequest) -> None:
     account.remove()
-    _log(request, "disconnected")
-
-
-def _log(request: HttpRequest, done: str) -> None:
-    """Keep in the administration's history who did it; not with which token."""
-    LogEntry.objects.log_actions(
-        request.user.pk,
-        Site.objects.filter(pk=Site.ONLY).defer("icon", "picture"),
-        CHANGE,
-        change_message=f"Cloudflare account {done}",
-        single_object=True,
-    )
+    log(request, "Cloudflare account disconnected")
 
 
 def _page(request: HttpRequest, form: ConnectForm, status: int = 200) -> HttpResponse:
-    row = Site.objects.select_related("connected_by").defer("icon", "picture").filter(pk=Site.ONLY).first()
+    row = Site.objects.one()
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Connect Cloudflare"),
         "form": form,
         "site_row": row,
-        "is_stored": bool(row and row.cloudflare_token),
+        "is_stored": row.cloudflare_token != "",
         "is_unreadable": account.connected().is_unreadable,
         "of_settings": account.of_settings(),
         "gateway": config.gateway_name(),

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from chat.catalog import config
+from chat.catalog import account, config
 from chat.catalog.catalog import current
 from chat.formats import grouped_number
 from chat.models import Call, CatalogState, Run, Worker
@@ -107,8 +107,12 @@ def _status() -> Status:
         offered = ngettext("%(n)s built-in model is offered.", "%(n)s built-in models are offered.", models)
     else:
         offered = ngettext("%(n)s model is offered.", "%(n)s models are offered.", models)
+    if account.connected().is_unreadable:
+        error = gettext("The token of the Cloudflare account can’t be read any more: connect it again.")
+    elif error:
+        error = _list_problem(error)
     sentences = [
-        _list_problem(error) if error else _connection(),
+        error or _connection(),
         offered % {"n": models},
         ngettext("%(n)s server process is running.", "%(n)s server processes are running.", alive)
         % {"n": alive},

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.encoding import force_bytes
 
 from chat.db.executor import write_lock
 from chat.models import CatalogState, Site
@@ -144,11 +145,11 @@ def unseal(account_id: str, sealed: str) -> str:
     raise Unreadable
 
 
-def _cipher(secret_key: str) -> Any:
+def _cipher(secret_key: str | bytes) -> Any:
     """Return the cipher of this SECRET_KEY. Its library takes 9 MB, so only sites that need it import it."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
     derived = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=PURPOSE)
-    return AESGCM(derived.derive(secret_key.encode()))
+    return AESGCM(derived.derive(force_bytes(secret_key)))

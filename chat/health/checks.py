@@ -82,11 +82,10 @@ def service_checks(engine: Engine) -> list[Check]:
             lambda: _check_model_list(cloudflare),
             lambda: _check_workers_ai(engine),
         ]
-    gateway = config.gateway_name()
-    if cloudflare and gateway:
-        checks.append(lambda: check_gateway(cloudflare, gateway))
-    for instance, _label in settings.AI_SEARCH_INSTANCES if cloudflare else ():
-        checks.append(partial(_check_ai_search, cloudflare, instance))
+        if gateway := config.gateway_name():
+            checks.append(lambda: check_gateway(cloudflare, gateway))
+        for instance, _label in settings.AI_SEARCH_INSTANCES:
+            checks.append(partial(_check_ai_search, cloudflare, instance))
     if settings.OPENAI_BASE_URL:
         checks.append(lambda: _check_endpoint(engine))
     return checks

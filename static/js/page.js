@@ -60,6 +60,12 @@ export const page = {
     return main().dataset.temporary !== undefined;
   },
 
+  /** @returns {string} what stands on the tab: a title, and the site's name if it has one */
+  tabTitle(title) {
+    const { site } = document.querySelector('title').dataset;
+    return site ? `${title} · ${site}` : title;
+  },
+
   /** @returns {string} a sentence with its {names} filled in, '' if the page does not have it */
   text(name, values) {
     return fill(main().getAttribute(`data-msg-${name}`) ?? '', values);

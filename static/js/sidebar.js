@@ -86,7 +86,7 @@ export class Sidebar {
     const item = this.#list.find(conversation);
     if (item) setTitle(item, title);
     if (conversation !== page.conversation) return;
-    document.title = title;
+    document.title = page.tabTitle(title);
     heading().textContent = title;
     document.getElementById('rename').elements.title.value = title;
   }

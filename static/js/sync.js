@@ -125,7 +125,7 @@ export class Sync {
 
   async #applyState(state) {
     const chat = this.#chat;
-    if (state.title !== document.title) chat.withSidebar((sidebar) => sidebar.showTitle(page.conversation, state.title));
+    if (page.tabTitle(state.title) !== document.title) chat.withSidebar((sidebar) => sidebar.showTitle(page.conversation, state.title));
     const since = staleFrom(this.#shown, state);
     if (!chat.busy && since !== null) {
       const { updateThread } = await import('./thread.js');

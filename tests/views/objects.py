@@ -100,6 +100,8 @@ def address(row: Row, turn: Turn) -> str:
         "rest": "1/change/",
         "token": turn.token if row.route.startswith("s/") else "a-token",
         "account": "any",
+        "version": "0123456789abcdef",
+        "kind": "icon",
         "model": "@cf/zai-org/glm-4.7-flash",
         "uidb64": "MQ",
         "content_type_id": "1",

@@ -298,6 +298,8 @@ CHAT = [
     Row("runs/<uuid:run>/stream/", "GET", owner()),
     Row("runs/<uuid:run>/stop/", "POST", owner("202")),
     *API,
+    Row("site/<str:version>/chat.webmanifest", SAFE, for_all("200")),
+    Row("site/<site_picture:kind>/<str:version>/", SAFE, for_all("404")),  # there is no picture
     Row("healthz", SAFE, for_all("200")),
     Row("readyz", SAFE, for_all("200")),
     Row("metrics", SAFE, for_all("404")),  # off by default; tests/metrics turns them on
@@ -316,6 +318,8 @@ ADMIN = [
     Row("admin/", ALL, staff("200")),
     Row("admin/checkup/", SAFE, root("200")),
     Row("admin/checkup/", "POST", root("200"), {"what": "setup"}),
+    Row("admin/site/", SAFE, root("200")),
+    Row("admin/site/", "POST", root("303 /admin/site/"), {"name": "Chat", "colour": "plum"}),
     Row("admin/connect/", SAFE, root("200")),
     Row("admin/connect/", "POST", root("400"), {"account": "acc"}),
     Row("admin/login/", ALL, signed_in("403")),

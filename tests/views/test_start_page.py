@@ -1,13 +1,17 @@
 """The empty page: a greeting, the latest chat, a note on the small model, an administrator's first steps."""
 
+from typing import Any
+
 import pytest
 from django.test import RequestFactory, override_settings
 
-from chat.models import User
+from chat.models import SiteDoor, User, site
+from chat.models.site import Identity
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
 from chat.views.conversations import start_page
 from chat.views.conversations.conversation_pages import Listing
+from tests.support.invites import issue_invite
 from tests.support.server import Person, Server
 
 SMALL = LlmModel(BUNDLED_ID, "SmolLM2 135M", 8192, local=True)
@@ -40,20 +44,34 @@ def test_a_person_is_greeted_by_a_name_and_by_nothing_else(account: str, first: 
     assert start_page.first_name(User(username=account, first_name=first)) == greeted
 
 
+@pytest.mark.django_db
 def test_only_the_bundled_model_counts_as_small() -> None:
     assert context(SMALL, *OTHERS)["small_model"] == SMALL
     assert context(*OTHERS)["small_model"] is None
 
 
-@pytest.mark.parametrize("account", ["", "acc"])
-def test_the_first_steps_say_whether_cloudflare_is_connected(account: str) -> None:
-    with override_settings(CLOUDFLARE_ACCOUNT_ID=account):
-        assert context(*OTHERS)["cloudflare"] is bool(account)
+def steps(*models: LlmModel, **cookies: str) -> list[bool]:
+    found: Any = context(*(models or OTHERS), **cookies)["checklist"]
+    return [step.done for step in found]
 
 
+@pytest.mark.django_db
+def test_each_of_the_first_steps_is_ticked_when_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = User.objects.create_superuser("root")
+    assert steps() == [False] * 4
+    with override_settings(CLOUDFLARE_ACCOUNT_ID="acc"):
+        assert steps() == [True, False, False, False]
+        SiteDoor.objects.create(position=1, kind="everyday")
+        monkeypatch.setattr(site, "_identity", Identity("Berger Chat"))
+        assert steps() == [True, True, True, False]
+        issue_invite(root, "Alice")
+        assert steps() == []  # the card has done its work
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(("dismissed", "shown"), [("7", False), ("8", True)])
 def test_another_administrator_of_this_browser_sees_them(dismissed: str, shown: bool) -> None:
-    assert context(*OTHERS, checklist=dismissed)["checklist"] is shown
+    assert bool(steps(checklist=dismissed)) is shown
 
 
 @pytest.mark.database

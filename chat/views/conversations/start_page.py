@@ -3,18 +3,21 @@
 import json
 import re
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from chat.catalog import config
 from chat.exceptions import NotFound
 from chat.library import assistants
 from chat.library.assistants import model_of
-from chat.models import AssistantVersion, Attachment, Conversation, User
+from chat.models import AssistantVersion, Attachment, Conversation, Invite, SiteDoor, User
+from chat.models.site import identity
 from chat.upstream.catalog import Catalog
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
 
@@ -36,8 +39,7 @@ def context(request: HttpRequest, user: User, catalog: Catalog, listing: Listing
         "first_name": first_name(user),
         "latest": listing.latest,
         "small_model": by_id.get(BUNDLED_ID),
-        "checklist": user.is_superuser and request.COOKIES.get(CHECKLIST_COOKIE) != str(user.pk),
-        "cloudflare": config.account() is not None,
+        "checklist": _checklist() if _wants_checklist(request, user) else [],
     }
 
 
@@ -46,6 +48,38 @@ def first_name(user: User) -> str:
     written = user.first_name or user.get_username()
     name = NAME_PART.split(written.strip(), maxsplit=1)[0]
     return name if user.first_name or (name.istitle() and name.replace("-", "").isalpha()) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of setting up the site, and where it is done."""
+
+    name: str
+    url: str
+    done: bool
+
+
+def _wants_checklist(request: HttpRequest, user: User) -> bool:
+    return user.is_superuser and request.COOKIES.get(CHECKLIST_COOKIE) != str(user.pk)
+
+
+def _checklist() -> list[Step]:
+    """Return the steps of setting up this site; none once all are done."""
+    steps = [
+        Step(_("Connect Cloudflare"), reverse("connect"), config.account() is not None),
+        Step(
+            _("Choose the models that people see"),
+            reverse("admin:chat_sitemodel_changelist"),
+            SiteDoor.objects.exists(),
+        ),
+        Step(_("Give the site a name and a picture"), reverse("site"), bool(identity().name)),
+        Step(
+            _("Invite someone"),
+            reverse("admin:chat_invite_add"),
+            Invite.objects.exists() or User.objects.filter(is_superuser=False).exists(),
+        ),
+    ]
+    return [] if all(step.done for step in steps) else steps
 
 
 @access.require_methods("POST", page=True)

@@ -16,6 +16,7 @@ from django.views.decorators.csrf import requires_csrf_token
 from chat.api.responses import refused
 from chat.db.errors import outage_of, unavailable
 from chat.exceptions import AttachmentNotFound, RequestError
+from chat.models.site import identity
 from chat.telemetry.request_id import request_id
 
 from ..settings import preference_cookies
@@ -133,7 +134,7 @@ def _error_page(request: HttpRequest, status: int, code: str, message: str) -> H
     context = {"status": status, "code": code, "reason": message, "again": again}
     if status >= 500:  # others would differ where they must not: what is missing and what is another's
         context["request_id"] = request_id.get()
-    context |= preference_cookies.context(request)
+    context |= preference_cookies.context(request) | {"this_site": identity()}
     return HttpResponse(render_to_string("error.html", context), status=status)
 
 

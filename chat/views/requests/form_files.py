@@ -20,7 +20,7 @@ from chat.db.executor import run_in_db, write_lock
 from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import BadRequest, RequestError
 from chat.files import files, uploads
-from chat.files.decoding import decode
+from chat.files.decoding import EncodedPicture, decode
 from chat.files.deletion import discard
 from chat.files.problems import StorageUnavailable
 from chat.files.reading import READERS
@@ -138,6 +138,18 @@ async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
     found = await READERS.run(user.pk, decode, file, IMAGE_SIDE)
     storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found)
     return (await asyncio.shield(asyncio.wrap_future(storing))).pk
+
+
+async def squares_from_form(request: HttpRequest, *sides: int) -> list[EncodedPicture]:
+    """Return the picture of a form as squares with these sides in pixels; none if there is no picture.
+
+    Raises the same refusals as an upload.
+    """
+    several = _received(request, IMAGE_INPUT)
+    if not several:
+        return []
+    user, file = await run_in_db(access.get_user, request), several[0].file
+    return [await READERS.run(user.pk, decode, file, side) for side in sides]
 
 
 def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:

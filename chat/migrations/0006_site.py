@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0004_doors'),
+        ('chat', '0005_plain_words'),
     ]
 
     operations = [

@@ -104,6 +104,7 @@ urlpatterns = [
     path("settings/instructions/", preferences.instructions, name="my_instructions"),
     path("settings/assistants/", assistants.listing, name="assistants"),
     path("settings/assistants/new/", assistants.new, name="new_assistant"),
+    path("settings/assistants/ready/", assistants.copy_ready, name="ready_assistant"),
     path("settings/assistants/<uuid:assistant>/", assistants.one, name="assistant"),
     path("settings/assistants/<uuid:assistant>/delete/", assistants.delete, name="delete_assistant"),
     path("settings/assistants/<uuid:assistant>/undelete/", assistants.undelete, name="undelete_assistant"),

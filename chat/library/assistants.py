@@ -128,6 +128,11 @@ def usable(user: User) -> AssistantQuerySet:
     return found.order_by(Case(When(owner_id=user.pk, then=0), default=1), "current__name", "pk")
 
 
+def owned_names(user: User) -> set[str]:
+    """Return the names of the person's own assistants."""
+    return set(Assistant.objects.owned_by(user).values_list("current__name", flat=True))
+
+
 def find(user: User, assistant: uuid.UUID) -> Assistant:
     """Return an assistant that the user may use. Raises NotFound, also for a stranger's."""
     return _one(usable(user), assistant)

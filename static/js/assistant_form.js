@@ -7,6 +7,8 @@ const error = document.getElementById('no-parameters');
 const chosen = {}; // the values on this form, also of models that were chosen before
 
 select?.addEventListener('change', showParameters);
+// A browser cannot focus an invalid field in a closed <details>.
+select?.form.addEventListener('invalid', ({ target }) => target.closest('details')?.setAttribute('open', ''), { capture: true });
 
 /** Show the parameters of the chosen model, with the values of the form as near as it takes them. */
 async function showParameters() {

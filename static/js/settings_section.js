@@ -46,8 +46,8 @@ function addShowing(button) {
 
 /** Show the name of a chosen file: the field is behind our button. */
 function showName(input) {
-  const [file] = input.files;
-  input.closest('.file-field').querySelector('[data-part=file-name]').textContent = file?.name ?? '';
+  const name = input.closest('.file-field').querySelector('[data-part=file-name]');
+  if (name) name.textContent = input.files[0]?.name ?? '';
 }
 
 /** Follow an import: update its progress bar, and show the part again when its state changes. */

@@ -23,7 +23,7 @@ def test_a_file_is_imported_from_its_preview(
     options = WINDOW if scripts else {"java_script_enabled": False}
     page = window(server, "alice" if scripts else "bob", width=320, **options)
     page.goto("/settings/data/")
-    page.get_by_label("File").set_input_files(file)
+    page.get_by_label("Choose a file").set_input_files(file)
     page.get_by_role("button", name="Upload and check").click()
     start = page.get_by_role("button", name="Start import")
     expect(start).to_be_visible()
@@ -39,7 +39,7 @@ def test_a_file_is_imported_from_its_preview(
         assert findings(page) == []
     page.goto("/")
     page.get_by_role("button", name="Chats").click()
-    page.get_by_role("link", name="A poem").click()
+    page.get_by_role("link", name="A poem", exact=True).click()
     expect(page.get_by_text("are red")).to_be_visible()
 
 
@@ -51,7 +51,7 @@ def test_each_step_is_in_view_on_a_phone_held_sideways(
     page = window(server, "erin", width=844)
     page.set_viewport_size({"width": 844, "height": 390})
     page.goto("/settings/data/")
-    page.get_by_label("File").set_input_files(file)
+    page.get_by_label("Choose a file").set_input_files(file)
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("button", name="Start import")).to_be_in_viewport()
     page.get_by_role("button", name="Start import").click()

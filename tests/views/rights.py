@@ -236,6 +236,7 @@ CHAT = [
     Row("settings/assistants/", SAFE, signed_in()),
     Row("settings/assistants/", "POST", signed_in("201", out="401"), {"name": "Cook"}),
     Row("settings/assistants/new/", SAFE, signed_in()),
+    Row("settings/assistants/ready/", "POST", signed_in("201", out="401"), {"name": "letters"}),
     Row("settings/assistants/<uuid:assistant>/", SAFE, owner(out=LOGIN)),
     Row("settings/assistants/<uuid:assistant>/", "POST", owner(), {"name": "Cook"}),
     Row("settings/assistants/<uuid:assistant>/delete/", "POST", owner()),

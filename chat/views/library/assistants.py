@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from chat.db.executor import run_in_db
 from chat.exceptions import RequestError
 from chat.files.receiving import IMAGE_INPUT
-from chat.library import assistant_documents, assistants
+from chat.library import assistant_documents, assistants, ready_assistants
 from chat.library.assistants import AssistantContent, content_of
 from chat.library.publication import may_publish, require_permission
+from chat.library.ready_assistants import content_of_ready
 from chat.limits import (
     MAX_ASSISTANT_DOCUMENTS,
     MAX_ASSISTANT_NAME_CHARS,
@@ -62,6 +63,7 @@ def _list(request: HttpRequest) -> HttpResponse:
         "saved": "saved" in request.GET,
         "own": [each for each in found if each.owner_id == user.pk],
         "published": [each for each in found if each.owner_id != user.pk],
+        "ready": ready_assistants.offered(user),
         "undone": _just_deleted(request, user),
         "may_publish": may_publish(user, Assistant),
     }
@@ -117,6 +119,18 @@ def duplicate(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"id": str(made.pk)}, status=201)
     return HttpResponseSeeOther(reverse("chat:assistant", args=[made.pk]))
+
+
+@access.require_methods("POST")
+def copy_ready(request: HttpRequest) -> HttpResponse:
+    """Make a ready assistant, the field `name`, one of the person's own, and begin a chat with it."""
+    user = access.get_user(request)
+    sent = request_fields.parse(request, "name")
+    name = request_fields.parse_text(sent, "name", MAX_ASSISTANT_NAME_CHARS, required=True) or ""
+    made = assistants.create(user, content_of_ready(name))
+    if wants_json(request):
+        return JsonResponse({"id": str(made.pk)}, status=201)
+    return HttpResponseSeeOther(f"{reverse('chat:home')}?assistant={made.pk}")
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -232,6 +246,7 @@ def _form(
         "model_groups": model_picker.by_maker(offered),
         "controls": parameter_form.controls(model, content.parameters, switches=True),
         "error": refusal.message if refusal else "",
+        "unfolded": bool(refusal) or "saved" in request.GET,
         "heading": _("Edit the assistant") if own else _("New assistant"),
     }
     status = refusal.status if refusal else 200

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -36,7 +37,10 @@ CREATE_URL = (
     "%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22read%22%7D%2C"
     "%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22edit%22%7D{gateway}%5D&name=Chat"
 )
-GATEWAY_PERMISSION = "%2C%7B%22key%22%3A%22aig%22%2C%22type%22%3A%22edit%22%7D"
+GATEWAY_PERMISSIONS = (
+    "%2C%7B%22key%22%3A%22aig%22%2C%22type%22%3A%22run%22%7D"
+    "%2C%7B%22key%22%3A%22aig%22%2C%22type%22%3A%22edit%22%7D"
+)
 
 
 class ConnectForm(forms.Form):
@@ -141,6 +145,7 @@ def _page(request: HttpRequest, form: ConnectForm, status: int = 200) -> HttpRes
         "is_unreadable": account.connected().is_unreadable,
         "of_settings": account.of_settings(),
         "gateway": config.gateway_name(),
-        "token_url": CREATE_URL.format(gateway=GATEWAY_PERMISSION if config.gateway_name() else ""),
+        "searches": bool(settings.AI_SEARCH_INSTANCES),
+        "token_url": CREATE_URL.format(gateway=GATEWAY_PERMISSIONS if config.gateway_name() else ""),
     }
     return render(request, "admin/chat/connect.html", context, status=status)

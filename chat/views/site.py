@@ -24,6 +24,7 @@ COLOURS = {
     "moss": "#4d6322",
     "graphite": "#514c45",
 }
+GROUND = "#fdfcf9"
 FOREVER = "public, max-age=31536000, immutable"  # the address holds a version
 SIZES = {"icon": ICON_PIXELS, "picture": PICTURE_PIXELS}
 PNG = b"\x89PNG"
@@ -46,8 +47,8 @@ def manifest(request: HttpRequest, version: str) -> HttpResponseBase:
             "start_url": "/",
             "scope": "/",
             "display": "standalone",
-            "background_color": "#fdfcf9",
-            "theme_color": COLOURS.get(found.colour, COLOURS[""]),
+            "background_color": GROUND,
+            "theme_color": COLOURS[found.colour] if found.colour else GROUND,
             "icons": _icons(found),
         },
         content_type="application/manifest+json",

@@ -113,7 +113,7 @@ def test_what_is_missing_is_said_and_does_not_stop_it(servers: Callable[..., Ser
     assert connect(root).status_code == 303
     page = text(root.get(PAGE))
     assert "The account has no gateway with this name." in page
-    assert "AI Gateway: Edit" in page
+    assert "AI Gateway: Run and Edit" in page
     assert root.client.post(PAGE, data={"csrfmiddlewaretoken": CSRF, "what": "disconnect"}).status_code == 303
     assert "First take AI_GATEWAY_ID out of the settings" in text(root.get(PAGE))
 

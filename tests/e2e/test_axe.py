@@ -380,6 +380,8 @@ def test_the_administration(window: Window, server: Server, planted: list[str]) 
         "chat/worker/",
         "chat/reading/",
         "checkup/",
+        "connect/",
+        "site/",
     )
     fine_at_each_address(window(server, "root", **WINDOW), [f"/admin/{path}" for path in paths])
 

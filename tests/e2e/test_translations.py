@@ -14,7 +14,7 @@ LANGUAGES = {"de-DE": ("de", "Deine Nachricht"), "fr-FR": ("fr", "Votre message"
 WIDTHS = (320, 390, 1280)
 PAGES = ("/", "/conversations/", "/settings/readings/", "/settings/", "/settings/keys/", "/settings/api/")
 ACCOUNT = ("/settings/instructions/", "/settings/usage/", "/settings/data/", "/settings/account/")
-ADMIN = ("", "chat/conversation/", "chat/sitemodel/", "chat/invite/add/", "checkup/")
+ADMIN = ("", "chat/conversation/", "chat/sitemodel/", "chat/invite/add/", "checkup/", "connect/", "site/")
 
 
 @pytest.fixture(params=LANGUAGES)

@@ -69,7 +69,7 @@ def _checklist() -> list[Step]:
         Step(_("Connect Cloudflare"), reverse("connect"), config.account() is not None),
         Step(
             _("Choose the models that people see"),
-            reverse("admin:chat_sitemodel_changelist"),
+            reverse("admin:chat_sitemodel_doors"),
             SiteDoor.objects.exists(),
         ),
         Step(_("Give the site a name and a picture"), reverse("site"), bool(identity().name)),

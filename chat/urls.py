@@ -37,8 +37,15 @@ class PictureConverter(StringConverter):
     regex = "icon|picture"
 
 
+class VersionConverter(StringConverter):
+    """Match a version of the site's identity."""
+
+    regex = "[0-9a-f]{16}"
+
+
 register_converter(NameConverter, "name")
 register_converter(PictureConverter, "site_picture")
+register_converter(VersionConverter, "version")
 app_name = "chat"
 WORKERS_AI_PREFIX = "client/v4/accounts/<str:account>/ai/"  # any account id: the API key identifies the user
 SHARED_ATTACHMENTS_PREFIX = "s/<str:token>/attachments/"
@@ -145,8 +152,8 @@ urlpatterns = [
     path(f"{WORKERS_AI_PREFIX}finetunes", account.finetunes, name="ai_finetunes"),
     path("client/v4/user/tokens/verify", account.verify, name="verify_token"),
     path("client/v4/accounts/<str:account>/tokens/verify", account.verify, name="verify_account_token"),
-    path("site/<str:version>/chat.webmanifest", site.manifest, name="manifest"),
-    path("site/<site_picture:kind>/<str:version>/", site.picture, name="site_picture"),
+    path("site/<version:version>/chat.webmanifest", site.manifest, name="manifest"),
+    path("site/<site_picture:kind>/<version:version>/", site.picture, name="site_picture"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

@@ -299,8 +299,8 @@ CHAT = [
     Row("runs/<uuid:run>/stream/", "GET", owner()),
     Row("runs/<uuid:run>/stop/", "POST", owner("202")),
     *API,
-    Row("site/<str:version>/chat.webmanifest", SAFE, for_all("200")),
-    Row("site/<site_picture:kind>/<str:version>/", SAFE, for_all("404")),  # there is no picture
+    Row("site/<version:version>/chat.webmanifest", SAFE, for_all("200")),
+    Row("site/<site_picture:kind>/<version:version>/", SAFE, for_all("404")),  # there is no picture
     Row("healthz", SAFE, for_all("200")),
     Row("readyz", SAFE, for_all("200")),
     Row("metrics", SAFE, for_all("404")),  # off by default; tests/metrics turns them on

@@ -5,13 +5,14 @@ import re
 
 import pytest
 
+from chat.views import site
 from tests.support.databases import ROOT
 
 CSS = ROOT / "static" / "css"
 TOKENS = (CSS / "tokens.css").read_text("utf-8")
 PAIR = re.compile(r"--([\w-]+): light-dark\(#(\w+), #(\w+)\);")
 COLOURS = {name: (light, dark) for name, light, dark in PAIR.findall(TOKENS)}
-BRANDS = re.findall(r"--brand: #(\w{6});", TOKENS)
+BRANDS = re.findall(r"--brand-\w+: #(\w{6});", TOKENS)
 ACCENT = re.search(
     r"--accent: light-dark\(oklch\(from var\(--brand\) min\(l, ([\d.]+)\) min\(c, ([\d.]+)\) h\), "
     r"oklch\(from var\(--brand\) max\(l, ([\d.]+)\) min\(c, ([\d.]+)\) h\)\);",
@@ -134,6 +135,9 @@ def test_any_colour_of_a_site_becomes_an_accent_that_can_be_read(scheme: int) ->
 def test_the_colours_to_choose_from_are_told_apart() -> None:
     assert len(BRANDS) == len(set(BRANDS)) == 7
     assert min(contrast(oklab(digits), oklab("fff")) for digits in BRANDS) >= 4.5
+    named = dict(re.findall(r"--brand-(\w+): (#\w{6});", TOKENS))
+    assert named.pop("petrol") == site.COLOURS[""]
+    assert named == {name: colour for name, colour in site.COLOURS.items() if name}
 
 
 # What may differ, and why.

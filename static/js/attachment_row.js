@@ -88,9 +88,10 @@ export class AttachmentRow {
     this.describe(picture);
   }
 
-  #showDocument({ name, pages, pages_without_text: withoutText, text_url: href }) {
+  #showDocument({ name, isPasted, pages, pages_without_text: withoutText, text_url: href }) {
     const link = this.#find('a');
-    Object.assign(link, { href, hidden: false, ariaLabel: sentence(this.#words, 'view', { name }) });
+    Object.assign(link, { href, hidden: Boolean(isPasted), ariaLabel: sentence(this.#words, 'view', { name }) });
+    this.#find('[data-do=text]').hidden = !isPasted;
     const parts = [
       pages > 1 && this.#count('pages', pages),
       withoutText > 0 && this.#count('withoutText', withoutText),

@@ -140,17 +140,17 @@ export class AttachmentTray {
 
   async #upload(item) {
     if (!this.#items.includes(item)) return;
-    const { url } = this.#words.dataset;
-    const { status, body } = await withLogin(() => upload(url, item.file, item.row.progress, item.upload.signal));
+    const { status, body } = await withLogin(() => upload(this.#words.dataset.url, item.file, item.row.progress, item.upload.signal));
     if (!this.#items.includes(item)) return;
     if (status === 201) {
-      this.#fill(item, body);
+      this.#fill(item, { ...body, isPasted: item.file.isPasted });
       this.#update();
       announce([this.#text('added', { name: body.name }), this.#hints].filter(Boolean).join('. '));
       return;
     }
     item.hasFailed = isRetryable(status); // the file is kept: a pasted one is nowhere else
     if (item.hasFailed) item.row.showFailure(true);
+    else if (item.file.isPasted) this.#toText(item); // it is nowhere else
     else this.#remove(item);
     const message = body.error?.message;
     this.#sayFailure(message ? `${item.file.name}: ${message}` : this.#text('failed', item.file));
@@ -172,11 +172,14 @@ export class AttachmentTray {
     const item = this.#items.find(({ row }) => row.element.contains(button));
     if (button?.dataset.do === 'remove') this.#removeByHand(item);
     else if (button?.dataset.do === 'retry') this.#retry(item);
-    else if (button?.dataset.do === 'open') this.#open(item);
+    else if (button?.dataset.do === 'text') this.#toText(item);
+    else if (button?.dataset.do === 'open') openDialog(item.attachment, item.attachment.isSent ? undefined : (alt) => this.#describe(item, alt));
   }
 
-  #open(item) {
-    openDialog(item.attachment, item.attachment.isSent ? undefined : (alt) => this.#describe(item, alt));
+  /** Put a pasted text into the box instead. */
+  #toText(item) {
+    const put = import('./pasted_text.js').then(({ putInto }) => putInto(this.#box, item));
+    put.then(() => this.#removeByHand(item), () => page.showNotice('not-loaded'));
   }
 
   async #describe({ attachment, row }, alt) {

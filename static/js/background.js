@@ -5,6 +5,8 @@ import { Sync } from './sync.js';
 
 const PAGE_PART = 0.8; // of the window's height
 const MIN_KEYBOARD_PX = 80; // a smaller covered area is no keyboard
+const MAX_PASTED_CHARS = 4_000; // a longer text becomes a file
+const MAX_FILES = 8; // of a message: attachment_tray.js
 const MAX_SCALE = 1.05; // with a larger one the person has zoomed in, and a smaller viewport is no keyboard
 
 /**
@@ -50,14 +52,34 @@ function watchModel() {
   });
 }
 
-/** Add pasted files to the question: otherwise they would vanish. For dropped files, see chat.js. */
+/**
+ * Add pasted files to the question: otherwise they would vanish. For dropped files, see chat.js. A long text becomes a
+ * file too, which leaves the box readable; offline it stays a text, because a draft outlives a reload and a file does not.
+ */
 function watchPastedFiles(chat) {
   document.addEventListener('paste', (event) => {
     const { types = [], files = [] } = event.clipboardData ?? {};
     // A copy from an office program holds its text and a picture of it.
     const isText = types.includes('text/plain') && Array.from(files).every(({ type }) => type.startsWith('image/'));
-    if (types.length && !isText) chat.onFiles(event, event.clipboardData);
+    if (types.length && !isText) return chat.onFiles(event, event.clipboardData);
+    const text = isText ? event.clipboardData.getData('text/plain') : '';
+    if (text.length <= MAX_PASTED_CHARS || !navigator.onLine || !hasRoom(chat, event.target)) return undefined;
+    event.preventDefault();
+    return chat.addFiles({ files: [fileOf(text)] }, event.target);
   });
+}
+
+/** Return whether a box takes files, and one more. */
+function hasRoom(chat, box) {
+  if (!box.matches('#content, .edit textarea') || !document.getElementById('files')) return false;
+  const tray = box.id === 'content' ? chat.composer.attachments : box.form.attachments;
+  return (tray?.size ?? 0) < MAX_FILES;
+}
+
+function fileOf(text) {
+  const lines = text.trimEnd().split('\n').length;
+  const name = lines > 1 ? page.text('pasted-lines', { n: page.number(lines, 0, true) }) : page.text('pasted');
+  return Object.assign(new File([text], `${name}.txt`, { type: 'text/plain' }), { isPasted: true });
 }
 
 /**

@@ -302,3 +302,41 @@ def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat.questions.get_by_role("button", name="Edit", exact=True).click()
     expect(chat.page.locator(".edit .document a:visible")).to_have_count(2)
     assert findings(chat.page) == []
+
+
+PASTE = """text => {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const paste = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+  return !document.getElementById('content').dispatchEvent(paste);
+}"""
+
+
+def test_a_long_paste_is_a_card_that_can_become_text_again(window: Window, server: Server) -> None:
+    chat = Documents.open(window, server)
+    chat.ready()
+    text = "\n".join(f"line {n} of it" for n in range(812))
+    chat.box.fill("Sum it up")
+    assert not chat.page.evaluate(PASTE, "a short text")
+    assert chat.page.evaluate(PASTE, text)
+    expect(chat.tray).to_contain_text("Pasted text, 812 lines")
+    card = chat.tray.get_by_role("button", name="Show as text")
+    expect(card).to_be_visible()
+    expect(chat.box).to_have_value("Sum it up")
+    chat.page.reload()
+    card.click()
+    expect(chat.box).to_have_value(f"Sum it up\n\n{text}")
+    expect(card).to_have_count(0)
+    chat.box.fill("")
+    chat.ready()
+    assert chat.page.evaluate(PASTE, text)
+    expect(card).to_be_visible()
+    chat.ask("Sum it up")
+    expect(chat.sent).to_contain_text("Pasted text, 812 lines")
+
+
+def test_a_long_paste_stays_a_text_where_it_would_be_lost(window: Window, server: Server) -> None:
+    chat = Documents.open(window, server)
+    chat.ready()
+    chat.page.context.set_offline(True)
+    assert not chat.page.evaluate(PASTE, "x" * 5_000)

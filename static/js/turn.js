@@ -128,6 +128,7 @@ export class Turn {
     if (done.answered_by) this.reply.model = page.modelName(done.answered_by);
     this.reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
+    if (document.hidden) import('./ready_mark.js').then((module) => module.markReady(), () => {});
     if (done.code || done.because || done.citations) this.#showOutcome(this.reply.article);
   }
 

@@ -136,7 +136,11 @@ export class Turns {
    */
   #watchVisibility() {
     let timer = 0;
-    const pause = () => this.#chat.queue?.waiting || this.#turn?.stream.pause();
+    const pause = () => {
+      if (!this.#turn || this.#chat.queue?.waiting) return;
+      this.#turn.stream.pause();
+      import('./ready_mark.js').then((module) => module.watchEnd(), () => {});
+    };
     const changed = () => {
       clearTimeout(timer);
       if (document.hidden) timer = setTimeout(pause, HIDDEN_PAUSE_MS);

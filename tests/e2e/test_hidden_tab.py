@@ -17,9 +17,11 @@ from tests.e2e.chat_page import ChatPage, question, words
 from tests.e2e.conftest import FLAGS, PATIENCE
 from tests.support.people import SESSIONS
 from tests.support.server import Server
+from tests.support.waiting import until
 
 STARTS = 60.0  # seconds
 TRIES = 3
+READY = 30.0  # seconds
 LISTENING = re.compile(r"DevTools listening on (\S+)")
 
 
@@ -79,8 +81,11 @@ def test_a_hidden_tab_lets_go_and_comes_back_to_the_whole_text(tabs: BrowserCont
     seen = chat.text
     page.wait_for_timeout(500)
     assert chat.text == seen != words(400)
+    assert not page.title().startswith("●")
+    until(lambda: page.clock.fast_forward(10_500) or page.title().startswith("●"), READY)
 
     page.bring_to_front()
+    expect(page).not_to_have_title(re.compile("●"))
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert chat.text == words(400)
 

@@ -140,9 +140,13 @@ def _complete_items(
 ) -> None:
     """Add to each message's context the keys that depend on the models. `model` would answer next."""
     thread.add_times(page.items, zone, timezone.now())
+    before = ""
     for item in page.items:
         item["model_name"] = writer_name(catalog, item["model"])
         item["by_hand"] = item["model"] == BY_HAND
+        if item["role"] == Message.Role.ASSISTANT:
+            item["names_model"] = before not in ("", item["model"])
+            before = item["model"]
         item["starts_context"] = not item["is_first"] and str(item["id"]) == start
         runs.add_suggestions(item, catalog, model, conversation.parameters if conversation else {}, zone)
 

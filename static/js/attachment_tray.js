@@ -114,8 +114,7 @@ export class AttachmentTray {
   /** @param {{name: string}[]} files  for which the tray has no room */
   #sayLeftOut(files) {
     if (!files.length) return;
-    const names = listed(files.map(({ name }) => name), (n) => this.#text('more', { n }));
-    this.#sayFailure(this.#text('most', { names }));
+    this.#sayFailure(this.#text('most', { names: listed(files.map(({ name }) => name), (n) => this.#text('more', { n })) }));
   }
 
   /** Say why a file was not added. The messages about files before it stay. */
@@ -152,8 +151,7 @@ export class AttachmentTray {
     if (item.hasFailed) item.row.showFailure(true);
     else if (item.file.isPasted) this.#toText(item); // it is nowhere else
     else this.#remove(item);
-    const message = body.error?.message;
-    this.#sayFailure(message ? `${item.file.name}: ${message}` : this.#text('failed', item.file));
+    this.#sayFailure(body.error?.message ? `${item.file.name}: ${body.error.message}` : this.#text('failed', item.file));
   }
 
   #retry(item) {
@@ -178,8 +176,7 @@ export class AttachmentTray {
 
   /** Put a pasted text into the box instead. */
   #toText(item) {
-    const put = import('./pasted_text.js').then(({ putInto }) => putInto(this.#box, item));
-    put.then(() => this.#removeByHand(item), () => page.showNotice('not-loaded'));
+    import('./pasted_text.js').then(({ putInto }) => putInto(this.#box, item)).then(() => this.#removeByHand(item), () => page.showNotice('not-loaded'));
   }
 
   async #describe({ attachment, row }, alt) {

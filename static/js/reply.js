@@ -34,6 +34,9 @@ export class Reply {
   set model(name) {
     partOf(this.article, 'model').textContent = name;
     this.article.querySelector('h2').textContent = page.text('reply-heading', { model: name });
+    const replies = Array.from(document.querySelectorAll('.reply'));
+    const before = replies[replies.indexOf(this.article) - 1];
+    this.article.classList.toggle('named', Boolean(before) && partOf(before, 'model').textContent !== name);
   }
 
   /** @returns {string} how the reply ended, if it did not end well */

@@ -30,6 +30,11 @@ class Way:
             reach(button)
             button.page.keyboard.press("Enter")
         elif self.name == "finger":
+            question = button.locator(
+                "xpath=ancestor::article[contains(@class, 'question')]/div[@data-part='text']"
+            )
+            if question.count() and question.is_visible():
+                question.tap()  # what can be done with it shows then
             button.tap()
         else:
             button.click()

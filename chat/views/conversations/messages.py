@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
 from chat.catalog import config
+from chat.catalog.catalog import writer_name
 from chat.conversations.turns import store
 from chat.conversations.turns.commands import Command
 from chat.conversations.turns.fork import fork as fork_branch
@@ -30,12 +31,14 @@ from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Feedback, Message, User
 from chat.sharing import links
 from chat.upstream.providers.ai_gateway import GatewayLogRef
+from chat.wire.position import Position
 
 from .. import pages
 from ..accounts import login
 from ..requests import access, form_files, request_parsers
 from ..requests.errors import is_form, is_part, wants_json
 from ..requests.responses import HttpResponseSeeOther, event_stream, to_conversation, to_message
+from . import thread
 
 # For one send, because other turns of the conversation may change what has to be ranked.
 MAX_RANKINGS = 4
@@ -142,8 +145,11 @@ def _store(
 def actions(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
     """Show the rarer actions on a message: a page, and for scripts the inside of a menu."""
     own_message = access.get_message_or_404(request, message)
+    run = own_message.runs.order_by("created").last()
     context = {
         "message": own_message,
+        "by": writer_name(access.get_models(request), own_message.model),
+        "item": {"run": run and thread.run_context(run, Position(0, 0))},
         "following": len(Message.objects.below(message, deleted=None)) - 1,
         "sharing": links.is_on() and not own_message.conversation.temporary,
         "menu": is_part(request),

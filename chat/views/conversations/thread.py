@@ -145,7 +145,7 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
         "created": message.created,
         "is_first": message.parent_id is None,
         "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
-        "run": _run(run, Position(len(text), len(reasoning))) if run else None,
+        "run": run_context(run, Position(len(text), len(reasoning))) if run else None,
         "versions": _versions(place),
         "feedback": feedback and feedback.thumb,
         "reason": feedback.reason if feedback else "",
@@ -157,7 +157,8 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
     }
 
 
-def _run(run: Run, position: Position) -> dict[str, Any]:
+def run_context(run: Run, position: Position) -> dict[str, Any]:
+    """Return the template's context of a run, at this position of its stream."""
     return runs.outcome_context(run) | {
         "id": run.pk,
         "live": run.is_live,

@@ -17,6 +17,7 @@ from chat.models.conversation import ConversationState
 from chat.models.message import BY_HAND
 from chat.sharing import links
 from chat.upstream.catalog import Catalog, LlmModel
+from chat.upstream.doors import for_pictures
 
 from . import model_picker
 from .conversations import runs, start_page, thread
@@ -108,6 +109,7 @@ def page_context(
         "gateway": bool(settings.AI_GATEWAY_ID),
         "sharing": links.is_on(),
         "accepted_files": _accepted_files(catalog),
+        "for_pictures": None if model.vision else for_pictures(catalog),
         **added,
     }
 

@@ -155,7 +155,8 @@ def test_a_model_that_sees_answers_in_place_of_one_that_cannot(alice: Person, fa
     assert ask_to_end(alice, "Another chat").meta["model"] == BLIND
 
 
-def test_a_form_without_scripts_switches_too(alice: Person, fake: Fake) -> None:
+def test_a_form_without_scripts_switches_too(server: Server, alice: Person, fake: Fake) -> None:
+    assert "Gemma 4 26B A4B answers questions with pictures." in server.person("bob").get("/").text
     fields = {
         "content": "Well?",
         "model": BLIND,

@@ -63,13 +63,14 @@ def _general(request: HttpRequest) -> HttpResponse:
     model = current_values(request)["model"]
     row = Preferences.of(access.get_user(request))
     favourites = [each for each in offered if row and each.id in row.favourites]
+    doors = [each for each in model_picker.named_doors(offered) if each["model"] not in favourites]
+    apart = [*favourites, *(door["model"] for door in doors)]
     context: dict[str, Any] = {
         "saved": "saved" in request.GET,
         "favourites": favourites,
+        "doors": doors,
         "model_groups": model_picker.by_maker(
-            each
-            for each in offered
-            if each not in favourites and (each.id == model or not is_finetune_base(each))
+            each for each in offered if each not in apart and (each.id == model or not is_finetune_base(each))
         ),
         "site_default": offered.default,
         "model": model,

@@ -22,6 +22,17 @@ _MARKS = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
 _CONNECTING = re.compile(r"<(?:link|i?frame|fencedframe)(?=[\s/>])", re.IGNORECASE)
 # Without a doctype a browser would fall back to the rules of the 1990s. The source’s own then has no effect.
 DOCTYPE = "<!doctype html>\n"
+# WebRTC is the one way to another host that content policies do not know. A document in a document would have
+# it again, so there is none: the content policy demands that all HTML of a script passes this policy.
+PRELUDE = """<script>
+for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete globalThis[name];
+globalThis.trustedTypes?.createPolicy('default', {
+  createHTML: (html, type, sink) => (/srcdoc$/.test(sink) ? '' : html.replaceAll(/srcdoc/gi, 'no-frame')),
+  createScript: (script) => script,
+  createScriptURL: (url) => url,
+});
+</script>
+"""
 
 
 class CodeBlock(NamedTuple):
@@ -90,7 +101,7 @@ def with_block(text: str, blocks: Sequence[CodeBlock], number: int, code: str) -
     return f"{head}{more}{info}{code}{ending}{text[end : closing.end('marks')]}{more}{rest}"
 
 
-def document(block: CodeBlock, mermaid: str) -> str:
+def document(block: CodeBlock, mermaid: str, *, runs: bool = True) -> str:
     """Return the page that shows or runs a block. Only its Content-Security-Policy makes it safe to open.
 
     `mermaid`: the address of the script that draws the diagrams.
@@ -100,4 +111,4 @@ def document(block: CodeBlock, mermaid: str) -> str:
             f'{DOCTYPE}<meta charset="utf-8"><script src="{escape(mermaid)}"></script>'
             f'<pre class="mermaid">{escape(block.code)}</pre>'
         )
-    return DOCTYPE + _CONNECTING.sub("<meta", block.code)
+    return f"{DOCTYPE}{PRELUDE if runs else ''}{_CONNECTING.sub('<meta', block.code)}"

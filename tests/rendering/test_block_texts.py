@@ -15,7 +15,7 @@ def blocks(markdown: str) -> list[CodeBlock]:
 
 
 def run(code: str) -> str:
-    return document(CodeBlock("html", 1, MessageHtml(code)), "/mermaid.js")
+    return document(CodeBlock("html", 1, MessageHtml(code)), "/mermaid.js", runs=False)
 
 
 def test_the_code_of_a_block_is_what_the_reply_says() -> None:

@@ -45,6 +45,8 @@ POLICY = (
     "default-src 'none'; {scripts}style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; "
     "font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
+OWN_SCRIPTS = "script-src 'unsafe-inline'; require-trusted-types-for 'script'; trusted-types default; "
+MERMAID_SCRIPTS = "script-src 'self'; "
 RUN_HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",
@@ -105,10 +107,10 @@ async def run(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
         raise NotFound(_("This reply has no such code block."))
     # Where a browser does not say what it loads the document for, as on http, it runs without an origin too.
     runs = request.headers.get("Sec-Fetch-Dest", "iframe") == "iframe"
-    allowed = "'self'" if code.language == MERMAID else "'unsafe-inline'"
-    policy = POLICY.format(scripts=f"script-src {allowed}; " if runs else "")
+    scripts = MERMAID_SCRIPTS if code.language == MERMAID else OWN_SCRIPTS
+    policy = POLICY.format(scripts=scripts if runs else "")
     headers = RUN_HEADERS | {"Content-Security-Policy": f"{SANDBOX if runs else STILL}; {policy}"}
-    return HttpResponse(document(code, reverse("chat:mermaid")), headers=headers)
+    return HttpResponse(document(code, reverse("chat:mermaid"), runs=runs), headers=headers)
 
 
 @access.require_methods("GET", "HEAD")

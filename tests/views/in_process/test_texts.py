@@ -10,6 +10,7 @@ from django.test import Client
 
 from chat.models import Conversation, Message, SearchDocument, User
 from chat.models.message import BY_HAND
+from chat.rendering.block_texts import DOCTYPE, PRELUDE
 from tests.support.databases import ROOT
 from tests.support.message_trees import Tree, conversation, run
 
@@ -174,7 +175,7 @@ def test_a_wrong_block_is_refused(alice_client: Client, talk: Talk, block: str, 
 
 def test_a_block_runs_without_an_origin_and_without_the_network(alice_client: Client, talk: Talk) -> None:
     answer = get(alice_client, talk.leaf, "run", block=2)
-    assert answer.content == b"<!doctype html>\n<p>two</p>\n"
+    assert answer.content.decode() == f"{DOCTYPE}{PRELUDE}<p>two</p>\n"
     policy = answer["Content-Security-Policy"].split("; ")
     assert policy[:3] == ["sandbox allow-scripts", "default-src 'none'", "script-src 'unsafe-inline'"]
     assert {"base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"} < set(policy)
@@ -188,6 +189,7 @@ def test_opened_by_itself_it_runs_nothing(alice_client: Client, talk: Talk) -> N
     address = f"/messages/{talk.leaf.pk}/run/?block=2"
     answer = alice_client.get(address, headers={"Sec-Fetch-Dest": "document"})
     assert answer["Content-Security-Policy"].startswith("sandbox; default-src 'none'; style-src")
+    assert answer.content.decode() == f"{DOCTYPE}<p>two</p>\n"
 
 
 def test_a_diagram_is_drawn_by_a_script_of_ours(alice_client: Client, talk: Talk) -> None:

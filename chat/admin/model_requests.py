@@ -162,7 +162,7 @@ class RunAdmin(ModelRequestAdmin):
             periods=[(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
             rates=rates(start_of(chosen)),
             used=used,
-            cost=total_cost(used),
+            cost=total_cost(each.dollars for each in used),
         )
 
 

@@ -136,11 +136,12 @@ class ModelUsage:
         return "–" if self.dollars is None else written_dollars(self.dollars)
 
 
-def usage_since(since: datetime) -> list[ModelUsage]:
-    """Return the usage of all models since that time, the most tokens first. Always three queries."""
+def usage_since(since: datetime, until: datetime | None = None) -> list[ModelUsage]:
+    """Return the usage of all models in this time, the most tokens first. Always three queries."""
+    period = {"created__gte": since, **({"created__lt": until} if until else {})}
     sums: dict[str, Counter[str]] = {}
     for model, answered, counted in REQUEST_SOURCES:
-        used = model.objects.filter(created__gte=since)
+        used = model.objects.filter(**period)
         for name, requests, prompt, completion in _by_model(used, answered, counted):
             if requests:
                 found = sums.setdefault(name, Counter())
@@ -166,8 +167,8 @@ def _most_tokens_first(used: ModelUsage) -> tuple[int, str]:
     return -(used.prompt_tokens + used.completion_tokens), used.model
 
 
-def total_cost(used: Iterable[ModelUsage]) -> str:
-    """Return the cost of the models whose prices are known; “at least” that if others were used as well."""
-    costs = [each.dollars for each in used]
-    known = written_dollars(sum(cost for cost in costs if cost is not None))
-    return gettext("at least %(cost)s") % {"cost": known} if None in costs else known
+def total_cost(costs: Iterable[float | None]) -> str:
+    """Return the sum of the known costs; “at least” that if the price of another model is unknown."""
+    found = list(costs)
+    known = written_dollars(sum(filter(None, found)))
+    return gettext("at least %(cost)s") % {"cost": known} if None in found else known

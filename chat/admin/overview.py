@@ -1,12 +1,10 @@
-"""The overview: today's figures, and the state of the set-up."""
+"""The overview: today's figures, the last days as charts, and the state of the set-up."""
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count
 from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import reverse
@@ -19,8 +17,9 @@ from chat.formats import grouped_number
 from chat.models import Call, CatalogState, Run, Worker
 from chat.models.worker import DEAD_AFTER
 
-from .keyset import unindexed
-from .model_stats import USAGE_PERMISSIONS, total_cost, usage_since
+from .charts import charts
+from .days import Day, last_days
+from .model_stats import USAGE_PERMISSIONS, total_cost
 
 # The details of a failed fetch, as the ends of a sentence.
 LIST_PROBLEMS = {
@@ -52,44 +51,39 @@ class Status:
 
 def overview(request: HttpRequest) -> dict[str, Any]:
     """Return what the user may see of the overview."""
+    user: Any = request.user
+    days = last_days() if user.has_perm("chat.view_run") else []
     return {
-        "figures": list(_figures(request.user)),
-        "status": _status() if getattr(request.user, "is_superuser", False) else None,
+        "figures": list(_figures(user, days)),
+        "charts": charts(user, days) if any(day.replies or day.used for day in days) else [],
+        "number": len(days),
+        "zone": timezone.get_current_timezone(),
+        "status": _status() if user.is_superuser else None,
     }
 
 
-def _figures(user: Any) -> list[Figure]:
+def _figures(user: Any, days: list[Day]) -> list[Figure]:
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    figures = []
-    if user.has_perm("chat.view_run"):
-        figures += _replies(today)
+    figures = _replies(days[-1], today) if days else []
     if user.has_perm("chat.view_call"):
-        number = sum(_by_status(Call, today).values())
+        number = Call.objects.filter(created__gte=today).count()
         figures.append(Figure(gettext("API calls"), grouped_number(number), _list("call", today)))
     if user.has_perms(USAGE_PERMISSIONS):
-        cost = total_cost(usage_since(today))
+        cost = total_cost(days[-1].costs)
         figures.append(Figure(gettext("Cost"), cost, reverse("admin:chat_run_rates") + "?period=today"))
     return figures
 
 
-def _replies(today: datetime) -> list[Figure]:
-    states = _by_status(Run, today)
-    failed = states[Run.Status.FAILED]
+def _replies(day: Day, today: datetime) -> list[Figure]:
     return [
-        Figure(gettext("Replies"), grouped_number(sum(states.values())), _list("run", today)),
+        Figure(gettext("Replies"), grouped_number(day.replies), _list("run", today)),
         Figure(
             gettext("Failed replies"),
-            grouped_number(failed),
+            grouped_number(day.failed),
             _list("run", today, status__exact=Run.Status.FAILED.value),
-            bad=failed > 0,
+            bad=day.failed > 0,
         ),
     ]
-
-
-def _by_status(model: Any, since: datetime) -> Counter[str]:
-    rows = model.objects.filter(created__gte=since).order_by()
-    found = rows.annotate(state=unindexed("status")).values_list("state")
-    return Counter(dict(found.annotate(number=Count("*"))))
 
 
 def _list(model: str, today: datetime, **filters: str) -> str:

@@ -6,12 +6,19 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
+from chat.admin import days
 from chat.models import User
 from tests.admin import seed
 from tests.support.module_server import database, fake, server
 from tests.support.people import PASSWORD
 
 LIST = "/admin/chat/conversation/"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered() -> None:
+    """The days before are read again."""
+    days._over.clear()
 
 
 @pytest.fixture

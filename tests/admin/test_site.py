@@ -129,6 +129,7 @@ def test_its_colours_are_those_of_the_style_sheets() -> None:
     sheets = [(ROOT / "static" / "css" / name).read_text("utf-8") for name in ("tokens.css", "admin.css")]
     assert set(COLOURS) == set(Site.Colour.values)
     for name, colour in COLOURS.items():
-        token = f"[data-colour={name}], :has(> .colour-{name})) {{ --brand: {colour}; }}"
-        assert (token if name else f"--brand: {colour};") in sheets[0]
-        assert f".swatch.{name or 'petrol'} {{ background: {colour}; }}" in sheets[1]
+        brand = name or "petrol"
+        assert f"--brand-{brand}: {colour};" in sheets[0]
+        assert f".swatch.{brand} {{ background: var(--brand-{brand}); }}" in sheets[1]
+        assert not name or f"[data-colour={name}], :has(> .colour-{name}))" in sheets[0]

@@ -1,6 +1,7 @@
 import { page } from './page.js';
 
 const NOTE_SHOWN_MS = 2_500;
+const BROWSER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const root = document.documentElement;
 
 // What is seen of a choice at once. The rest of the page shows it when it is next loaded.
@@ -9,6 +10,7 @@ const EFFECTS = {
   text_size: (size) => (size === 'normal' ? delete root.dataset.textSize : (root.dataset.textSize = size)),
   enter: (key) => (root.dataset.enter = key), // the hint below the box says so once it is loaded again
   language: () => location.reload(),
+  time_zone: (zone) => import('./local_times.js').then((module) => module.showLocalTimes(zone || BROWSER_ZONE), () => {}),
 };
 
 function showTheme(theme) {

@@ -291,6 +291,20 @@ def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -
 
 
 @WIDTHS
+def test_the_settings_over_the_chat(window: Window, server: Server, width: int) -> None:
+    page = window(server, "bob", width=width, **WINDOW)
+    page.goto("/")
+    if width == PHONE:
+        page.get_by_role("button", name="Chats", exact=True).click()
+    page.get_by_role("link", name="Settings", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Settings")
+    for section in dialog.get_by_role("navigation").get_by_role("link").all():
+        section.click()
+        expect(section).to_have_attribute("aria-current", "page")
+        fine(page)
+
+
+@WIDTHS
 def test_the_list_its_options_and_what_was_deleted(window: Window, server: Server, width: int) -> None:
     drop(server.database, "bob")
     conversations(server.database, "bob", ["Sailing", "Cooking"])

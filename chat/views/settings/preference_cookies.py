@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
-from chat.accounts.timezones import CHOSEN_COOKIE, browser_zone, chosen_zone
+from chat.accounts.timezones import CHOSEN_COOKIE, chosen_zone, timezone_of
 from chat.models.preferences import PREFERENCE_CHOICES, Preferences
 
 from ..requests.responses import set_cookie
@@ -42,10 +42,10 @@ def _known(name: str, value: str) -> str:
 def context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: make the preferences available to every template.
 
-    `zone`: the one that the page's script told, "" if it has not yet; None if the person chose one.
+    `zone`: the one that the page's script told, or UTC; None if the person chose one.
     """
     values = read(request)
-    zone = None if values["time_zone"] else str(browser_zone(request) or "")
+    zone = None if values["time_zone"] else str(timezone_of(request))
     return {"preferences": values, "zone": zone}
 
 

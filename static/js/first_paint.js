@@ -12,7 +12,8 @@
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   if (zone !== undefined && zone !== timeZone) {
     document.cookie = `tz=${timeZone};path=/;max-age=31536000;samesite=lax`;
-    addEventListener('DOMContentLoaded', () => import('./local_times.js').then((module) => module.showLocalTimes(timeZone), () => {}));
+    // Times of an unknown zone are those of UTC.
+    if ((zone || 'UTC') !== timeZone) addEventListener('DOMContentLoaded', () => import('./local_times.js').then((module) => module.showLocalTimes(timeZone), () => {}));
   }
 }
 

@@ -79,7 +79,8 @@ class _Comparison:
         self.left -= longest * min(changes, most)
         if changes > most:
             return [("replace", 0, len(old), 0, len(new))]
-        return [tuple(each) for each in Levenshtein.opcodes(before, after, score_hint=changes)]
+        found = Levenshtein.opcodes(before, after, score_hint=changes)
+        return [(one.tag, one.src_start, one.src_end, one.dest_start, one.dest_end) for one in found]
 
 
 def _replaced(before: str, after: str) -> Iterator[Piece]:

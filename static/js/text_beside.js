@@ -6,6 +6,7 @@ import { showVersion } from './thread.js';
 
 const BESIDE = matchMedia('(width >= 64rem)'); // narrower windows show the text instead of the chat
 const VIEWS = '.text-bar nav a[aria-current], h2';
+const BUSY_MS = 300; // between looks whether a reply has ended
 const SAVED = '[data-view=edit] textarea';
 
 let beside = null; // the panel, once it was opened
@@ -44,6 +45,7 @@ class TextBeside {
   #dialog = document.createElement('dialog');
   #opener = null;
   #wide = false;
+  #later = 0;
   #wanted = ''; // the address that was asked for last
 
   constructor(chat) {
@@ -172,11 +174,13 @@ class TextBeside {
 
   /** Show the new version of a text once a reply has brought one. */
   #onThread() {
-    if (!this.#dialog.open || this.#chat.busy || !('latest' in this.#text) || this.#text.view === 'edit') return;
+    clearTimeout(this.#later);
+    if (!this.#dialog.open || !('latest' in this.#text) || this.#text.view === 'edit') return undefined;
+    if (this.#chat.busy) return (this.#later = setTimeout(() => this.#onThread(), BUSY_MS));
     const { message, block } = this.#text;
     const newest = Array.from(this.#chat.thread.querySelectorAll('.reply[data-message]')).at(-1);
-    if (newest?.dataset.message === message) return;
-    this.show(`${textUrl(message)}?latest=on${block ? `&block=${block}` : ''}`, this.#opener, ':focus');
+    if (newest?.dataset.message === message) return undefined;
+    return this.show(`${textUrl(message)}?latest=on${block ? `&block=${block}` : ''}`, this.#opener, ':focus');
   }
 
   #onClose() {

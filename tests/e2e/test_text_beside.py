@@ -155,6 +155,8 @@ def test_without_scripts_the_text_is_a_page(window: Window, server: Server) -> N
 
 LEAVING = """
 const host = 'http://other.example';
+const add = (html) => document.body.insertAdjacentHTML('beforeend', html);
+const make = (name, values) => document.body.append(Object.assign(document.createElement(name), values));
 const all = [
   () => fetch(`${host}/fetch`).catch(() => {}),
   () => new WebSocket('ws://other.example'),
@@ -164,12 +166,13 @@ const all = [
   () => window.open(`${host}/window`),
   () => (top.location = `${host}/top`),
   () => (parent.location = `${host}/parent`),
-  () => document.body.insertAdjacentHTML('beforeend', `<style>@import url(${host}/sheet); p { background: url(${host}/css) }</style><video src="${host}/video"></video>`),
-  () => document.body.insertAdjacentHTML('beforeend', `<form action="${host}/form"></form>`),
+  () => add(`<style>@import url(${host}/sheet); p { background: url(${host}/css) }</style>`),
+  () => add(`<video src="${host}/video"></video><object data="${host}/object"></object>`),
+  () => add(`<form action="${host}/form"></form>`),
   () => document.forms[0].submit(),
-  () => ['prefetch', 'preload', 'preconnect', 'dns-prefetch'].map((rel) => document.head.append(Object.assign(document.createElement('link'), { rel, href: `${host}/${rel}`, as: 'script' }))),
-  () => document.body.append(Object.assign(document.createElement('iframe'), { src: `${host}/frame` })),
-  () => document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<script>parent.postMessage(typeof RTCPeerConnection, "*")</script>' })),
+  () => ["prefetch", "preload", "preconnect"].map((rel) => make("link", { rel, href: `${host}/${rel}` })),
+  () => make('iframe', { src: `${host}/frame` }),
+  () => make('iframe', { srcdoc: '<script>parent.postMessage(typeof RTCPeerConnection, "*")<\\/script>' }),
   () => new Worker(URL.createObjectURL(new Blob([`fetch("${host}/worker")`]))),
   () => navigator.serviceWorker.register('/sw.js').catch(() => {}),
   () => new RTCPeerConnection({ iceServers: [{ urls: 'stun:other.example' }] }),
@@ -177,7 +180,13 @@ const all = [
 const said = [];
 addEventListener('message', ({ data }) => said.push(`nested ${data}`));
 for (const one of all) try { one() } catch {}
-const reads = { cookie: () => document.cookie, storage: () => localStorage.length, parent: () => parent.document.title, address: () => parent.location.href, rtc: () => RTCPeerConnection };
+const reads = {
+  cookie: () => document.cookie,
+  storage: () => localStorage.length,
+  parent: () => parent.document.title,
+  address: () => parent.location.href,
+  rtc: () => RTCPeerConnection,
+};
 for (const [name, read] of Object.entries(reads)) try { read(); said.push(`read ${name}`) } catch {}
 setTimeout(() => { document.body.append(`said: ${said.join()};`); location = `${host}/self` }, 500);
 """

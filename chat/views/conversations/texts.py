@@ -45,14 +45,14 @@ POLICY = (
     "default-src 'none'; {scripts}style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; "
     "font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-OWN_SCRIPTS = "script-src 'unsafe-inline'; require-trusted-types-for 'script'; trusted-types default; "
-MERMAID_SCRIPTS = "script-src 'self'; "
+# The scripts of a document, and the hosts that Chromium lets it reach in any way.
+OWN_SCRIPTS = "script-src 'unsafe-inline'; require-trusted-types-for 'script'; trusted-types default; ", "()"
+MERMAID_SCRIPTS = "script-src 'self'; ", "(response-origin)"
 RUN_HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "unsafe-none",  # a browser shows no sandboxed document with another value
-    "Connection-Allowlist": "()",
     "Cache-Control": "private, no-store",
 }
 FORMULA = re.compile(r"[=+\-@\t\r](?![\d.,\s%€$-]*\Z)")  # a spreadsheet would compute it
@@ -107,9 +107,12 @@ async def run(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
         raise NotFound(_("This reply has no such code block."))
     # Where a browser does not say what it loads the document for, as on http, it runs without an origin too.
     runs = request.headers.get("Sec-Fetch-Dest", "iframe") == "iframe"
-    scripts = MERMAID_SCRIPTS if code.language == MERMAID else OWN_SCRIPTS
+    scripts, hosts = MERMAID_SCRIPTS if code.language == MERMAID else OWN_SCRIPTS
     policy = POLICY.format(scripts=scripts if runs else "")
-    headers = RUN_HEADERS | {"Content-Security-Policy": f"{SANDBOX if runs else STILL}; {policy}"}
+    headers = RUN_HEADERS | {
+        "Content-Security-Policy": f"{SANDBOX if runs else STILL}; {policy}",
+        "Connection-Allowlist": hosts,
+    }
     return HttpResponse(document(code, reverse("chat:mermaid"), runs=runs), headers=headers)
 
 

@@ -199,6 +199,7 @@ def test_a_diagram_is_drawn_by_a_script_of_ours(alice_client: Client, talk: Talk
     reply.save()
     answer = get(alice_client, reply, "run", block=1)
     assert answer["Content-Security-Policy"].split("; ")[2] == "script-src 'self'"
+    assert answer["Connection-Allowlist"] == "(response-origin)"
     page = answer.content.decode()
     assert 'src="/mermaid-12.0.0.js"' in page
     assert page.endswith("A--&gt;B&lt;/pre&gt;&lt;script&gt;x()&lt;/script&gt;\n</pre>")

@@ -12,7 +12,7 @@ from tests.support.server import Server
 
 LIST = "/admin/chat/conversation/"
 WIDTHS = (1280, 390)
-AT_ONCE = 9  # Tabs to the links above a transcript, with those of the header
+AT_ONCE = 11  # Tabs to the links above a transcript, with those of the header and its bar
 LONG = "A title as long as people write them, which does not fit into a column, number {n}"
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 SCRIPT = f"""
@@ -76,7 +76,7 @@ def test_a_reviewer_can_navigate_by_keyboard(window: Window, server: Server, pla
     tab_to(page, page.get_by_role("link", name="Previous").first, AT_ONCE)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Boats two")
-    tab_to(page, page.get_by_role("link", name="All conversations").first, AT_ONCE)
+    tab_to(page, page.get_by_role("link", name="All chats").first, AT_ONCE)
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/conversation/\?q=boats$"))
     expect(page.locator("#result_list tbody tr")).to_have_count(3)

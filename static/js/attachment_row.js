@@ -92,6 +92,7 @@ export class AttachmentRow {
     const link = this.#find('a');
     Object.assign(link, { href, hidden: Boolean(isPasted), ariaLabel: sentence(this.#words, 'view', { name }) });
     this.#find('[data-do=text]').hidden = !isPasted;
+    if (isPasted) this.#find('.attachment-name').textContent = name.replace('.txt', '');
     const parts = [
       pages > 1 && this.#count('pages', pages),
       withoutText > 0 && this.#count('withoutText', withoutText),

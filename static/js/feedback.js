@@ -63,5 +63,5 @@ function showReasonForm(article, button) {
   });
   article.append(form);
   if (mayMoveFocus(button)) field.focus({ preventScroll: true });
-  form.scrollIntoView({ block: 'nearest' });
+  form.scrollIntoView({ block: 'center' }); // clear of a message box with files
 }

@@ -104,7 +104,7 @@ class TextBeside {
       if (draft) box.value = draft;
       box.focus({ preventScroll: true });
       if (!draft) box.setSelectionRange(0, 0);
-    } else (this.#dialog.querySelector(focus) ?? this.#dialog.querySelector('h2')).focus({ preventScroll: true });
+    } else if (focus) (this.#dialog.querySelector(focus) ?? this.#dialog.querySelector('h2')).focus({ preventScroll: true });
     return true;
   }
 
@@ -180,7 +180,7 @@ class TextBeside {
     const { message, block } = this.#text;
     const newest = Array.from(this.#chat.thread.querySelectorAll('.reply[data-message]')).at(-1);
     if (newest?.dataset.message === message) return undefined;
-    return this.show(`${textUrl(message)}?latest=on${block ? `&block=${block}` : ''}`, this.#opener, ':focus');
+    return this.show(`${textUrl(message)}?latest=on${block ? `&block=${block}` : ''}`, this.#opener, this.#dialog.contains(document.activeElement) ? 'h2' : '');
   }
 
   #onClose() {

@@ -21,9 +21,9 @@ PHONE = {"width": 390}
 
 
 @pytest.fixture(scope="module")
-def chromium(isolating_chromium: Browser) -> Browser:
-    """A text opens in a new tab, as a document without an origin."""
-    return isolating_chromium
+def chromium(whole_chromium: Browser) -> Browser:
+    """What runs has a process of its own, which the headless shell does not give it."""
+    return whole_chromium
 
 
 def asked(chat: ChatPage, *replies: str) -> ChatPage:

@@ -192,9 +192,10 @@ class CatalogWatcher:
         """Load the catalog before the first request is served, and start polling for changes."""
         if not await self._follow_account():
             await run_in_db(catalog.register_models, self._given)
-        await self.poll()
         if self._client.cloudflare:
+            # Before the first look, which claims it: a second one would fetch again what is under way.
             await run_in_db(CatalogState.objects.expedite, timedelta(0), older=catalog.FRESH_LIST_AGE)
+        await self.poll()
         self._tasks.repeat(self.poll, lambda: VERSION_POLL_SECONDS * random.uniform(0.8, 1.2), LIST_NAME)
 
     async def stop(self) -> None:

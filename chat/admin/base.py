@@ -52,11 +52,13 @@ class ChatAdmin(admin.ModelAdmin):
             raise PermissionDenied
         return super().change_view(request, object_id, *args, **kwargs)
 
-    def render_change_form(self, request: HttpRequest, context: dict[str, Any], **more: Any) -> Any:
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **more: Any
+    ) -> Any:
         """Title the page of a row with the row's name, which Django shows below “Change …”."""
         if more.get("change") and context.get("subtitle"):
             context |= {"title": context["subtitle"], "subtitle": None}
-        return super().render_change_form(request, context, **more)
+        return super().render_change_form(request, context, *args, **more)
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         """Return Django's page. Raises PermissionDenied: without the right, for missing rows as well.

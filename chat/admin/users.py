@@ -60,7 +60,7 @@ class BoxesMixin(admin.ModelAdmin):
     filter_horizontal = ()
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
         """Return the field of the form."""
         if db_field.remote_field.model is Permission:
             kwargs["form_class"] = PermissionsField

@@ -136,7 +136,8 @@ class User(AbstractUser):
     _replaces_password = False  # True once a password was set on this object that is not yet saved
 
     class Meta(AbstractUser.Meta):
-        verbose_name, verbose_name_plural = _("person"), _("people")
+        verbose_name = _("person")  # type: ignore[assignment]
+        verbose_name_plural = _("people")  # type: ignore[assignment]
         constraints = [
             models.UniqueConstraint(
                 Lower("email"),

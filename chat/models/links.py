@@ -209,9 +209,9 @@ class SharedLink(models.Model):
     @property
     def token(self) -> str:
         """The token; "" for a link that was made in another way, or with a key that the site has no more."""
-        computed = map(self._computed, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])
+        computed = (self._computed(key) for key in [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])
         return next((token for token in computed if digest_of(token) == self.digest), "")
 
-    def _computed(self, key: str) -> str:
+    def _computed(self, key: str | bytes) -> str:
         mac = salted_hmac("chat.models.SharedLink", self.pk.bytes, secret=key, algorithm="sha256")
         return urlsafe_b64encode(mac.digest()).rstrip(b"=").decode()

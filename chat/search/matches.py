@@ -233,7 +233,8 @@ def _read(conversations: Mapping[uuid.UUID, Chat], hits: Iterable[Hit]) -> list[
 def _titles(owner: int, query: Query, below: int) -> Window:
     limit = WINDOW_HITS if query.has_filters else MAX_TITLES
     keys, has_more = engine.newest(owner, query, title_tag(owner), below, limit)
-    ids = dict(SearchDocument.objects.filter(pk__in=keys).order_by("-pk").values_list("conversation", "pk"))
+    rows = SearchDocument.objects.filter(pk__in=keys).order_by("-pk").values_list("conversation", "pk")
+    ids = {conversation: key for conversation, key in rows if conversation}
     conversations = _conversations(owner, query, ids, _in_time(query, "updated"))
     found = [
         (ids[key], Match(key, None, each.title, each.title, "", each.updated))

@@ -141,7 +141,7 @@ def _result(found: Sequence[Match], query: Query, more: int = 0, *, has_more: bo
 def _snippet(match: Match, query: Query) -> Snippet:
     is_markdown = match.role == Message.Role.ASSISTANT
     found = snippet(match.text, query.terms, is_markdown=is_markdown)
-    if found.marks or not query.terms or len(match.text) < matches.RANKED_CHARS:
+    if found.marks or not query.terms or len(match.text) < matches.RANKED_CHARS or not match.message:
         return found
     text = Message.objects.values_list("text", flat=True).get(pk=match.message)
     return snippet(text, query.terms, is_markdown=is_markdown)

@@ -17,10 +17,10 @@ export function setTitle(item, title) {
   addMenuButton(item);
 }
 
-/** Give a text that is cut off a tooltip. Its width is measured only when the pointer reaches it. */
-export function showWhole(element, text) {
-  if (element.scrollWidth > element.clientWidth) element.title = text;
-  else element.removeAttribute('title');
+/** Give a title that is cut off a tooltip. Its size is measured only when the pointer reaches it. */
+export function showWhole(link) {
+  if (link.scrollHeight > link.clientHeight + 1) link.title = itemTitle(link.parentElement);
+  else link.removeAttribute('title');
 }
 
 /** @param {''|'replying'|'unseen'} state  shown as a dot, and as a text for screen readers */

@@ -1,4 +1,4 @@
-import { addMenuButton, hrefOf, isPinned, itemTitle, setState, setTitle, showWhole, updateItem } from './conversation_item.js';
+import { addMenuButton, hrefOf, isPinned, setState, setTitle, updateItem } from './conversation_item.js';
 import { arrange, cloneTemplate, page } from './page.js';
 
 /** The conversations of the sidebar, in the server's order and groups. */
@@ -9,7 +9,6 @@ export class ConversationList {
   constructor(refresh) {
     this.refresh = refresh;
     for (const item of this.root.querySelectorAll('li')) addMenuButton(item);
-    this.root.addEventListener('pointerover', ({ target }) => target.matches('li > a') && showWhole(target, itemTitle(target.parentElement)));
   }
 
   /** @returns {HTMLElement|null} */

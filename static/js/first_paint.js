@@ -41,5 +41,13 @@ if (document.getElementById('conversations')) {
   list.addEventListener('scroll', () => {
     if (shown) place = list.scrollTop;
   });
+  // Show at once which link was pressed: on a slow line its page comes a second later.
+  list.closest('nav').addEventListener('click', (event) => {
+    const link = event.target.closest('a[href]:not([data-opens])');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    for (const element of [link, document.body]) element.dataset.opening = '';
+  });
+  // The page may be shown again from the back/forward cache.
+  addEventListener('pageshow', () => document.querySelectorAll('[data-opening]').forEach(({ dataset }) => delete dataset.opening));
   addEventListener('pagehide', () => (sessionStorage.listPlace = place));
 }

@@ -2,15 +2,14 @@ import { fetchPart } from './api.js';
 import { conversationOf, isArchived, isPinned, itemTitle, labelArrangement, setState, setTitle, titleFromQuestion } from './conversation_item.js';
 import { ConversationList } from './conversation_list.js';
 import { drafts } from './drafts.js';
-import { mayMoveFocus } from './focus.js';
+import { addListKeys, focusLatest } from './list_keys.js';
 import { cloneTemplate, page } from './page.js';
+import { fold, onDrawerToggle } from './sidebar_fold.js';
 import { tellTabs } from './tabs.js';
 
 const REFRESH_MS = 5_000; // minimum between two updates, only while the page is visible
 const SOON_MS = 200; // several changes are shown by one update
 const LOAD_MARGIN = '300px'; // the list loads more at this distance from its end
-const YEAR_SECONDS = 31_536_000;
-const WIDE_QUERY = '(width >= 52rem)'; // as in chat.css: the sidebar stands beside the thread
 const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings'], ['export', 'export'], ['share', 'share']]; // ids of the forms, and the names of their URLs
 
 /**
@@ -28,8 +27,9 @@ export class Sidebar {
   #unseen; // true if the open conversation has a finished reply that was not seen yet
 
   constructor() {
-    this.#element.addEventListener('toggle', () => this.#onDrawerToggle());
-    this.#onDrawerToggle();
+    this.#element.addEventListener('toggle', () => onDrawerToggle(this.#element));
+    onDrawerToggle(this.#element);
+    addListKeys(this.#list.root);
     this.#labelHeaderMenu();
     if (document.querySelector('#toast form')) offerUndo();
     this.#unseen = this.#list.root.querySelector('[data-unseen]') !== null;
@@ -57,7 +57,8 @@ export class Sidebar {
       tags: () => this.#change('tags', opener),
       share: () => import('./share_dialog.js').then(({ openShare }) => openShare(opener.form), () => opener.form.submit()),
       undo: () => loadChanges().then((changes) => changes.undo(this.#list, opener.form)),
-      fold: () => this.#fold(),
+      fold: () => fold(this.#element),
+      latest: () => focusLatest(),
       'new-chat': () => location.assign(page.url('home')),
       composer: () => document.getElementById('content').focus(),
     };
@@ -206,24 +207,6 @@ export class Sidebar {
     const label = () => labelArrangement(menu, { pinned: isPinned(this.#list.find(page.conversation)), archived: isArchived() });
     menu.addEventListener('beforetoggle', label);
     label(); // the menu may be open already
-  }
-
-  /**
-   * Fold or unfold the sidebar where it was opened as a drawer on a wide page. It is a drawer on narrow pages
-   * only; on a wide page it stands beside the thread or is folded.
-   */
-  #onDrawerToggle() {
-    if (!matchMedia(WIDE_QUERY).matches || !this.#element.matches(':popover-open')) return;
-    this.#element.hidePopover();
-    this.#fold();
-  }
-
-  #fold() {
-    if (!matchMedia(WIDE_QUERY).matches) return this.#element.togglePopover();
-    const folded = document.body.classList.toggle('folded');
-    document.cookie = `sidebar=${folded ? 'folded' : ''};path=/;max-age=${folded ? YEAR_SECONDS : 0};samesite=lax`;
-    if (folded && mayMoveFocus(this.#element)) document.querySelector('.sidebar-toggle').focus();
-    else if (!folded && document.activeElement.matches('.sidebar-toggle, body')) this.#element.querySelector('.fold').focus();
   }
 }
 

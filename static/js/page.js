@@ -20,7 +20,12 @@ export function parseTrustedHtml(html) {
 
 /** Add the buttons to each code block that lacks them, whether streamed, loaded or inserted above. */
 export function addCodeActions(root) {
-  for (const code of root.querySelectorAll('figcaption + pre')) code.before(cloneTemplate('code-actions-template'));
+  for (const code of root.querySelectorAll('figcaption + pre')) {
+    const actions = cloneTemplate('code-actions-template');
+    const [run, open] = actions.querySelectorAll('[data-action=open-text]');
+    (code.parentNode.matches('.runnable') ? open : run).remove();
+    code.before(actions);
+  }
 }
 
 /** Return a new node from one of the page's templates. */

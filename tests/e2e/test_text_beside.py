@@ -135,7 +135,8 @@ def test_on_a_phone_it_covers_the_chat_and_back_closes_it(window: Window, server
 def test_a_diagram_is_drawn(window: Window, server: Server) -> None:
     chat = asked(ChatPage.open(window, server), DIAGRAM)
     chat.reply.get_by_role("button", name="Run", exact=True).click()
-    expect(panel(chat).frame_locator("iframe").locator("svg").get_by_text("Start", exact=True)).to_be_visible()
+    drawn = panel(chat).frame_locator("iframe").locator("svg")
+    expect(drawn.get_by_text("Start", exact=True)).to_be_visible()
 
 
 def test_without_scripts_the_text_is_a_page(window: Window, server: Server) -> None:

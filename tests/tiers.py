@@ -119,7 +119,7 @@ JOURNEYS = (
     "tests/e2e/test_review.py::test_a_reviewer_can_navigate_by_keyboard",
     "tests/e2e/test_search.py::test_keys_find_a_message_on_another_branch_and_open_it",
     "tests/e2e/test_settings.py::test_instructions_are_saved_and_told_to_the_model",
-    "tests/e2e/test_share_menu.py::test_a_new_chat_is_shared_once_it_has_an_address",
+    "tests/e2e/test_share_menu.py::test_two_clicks_share_a_new_chat_and_it_stays_open",
     "tests/e2e/test_sidebar.py::test_a_conversation_is_renamed_in_its_place",
     "tests/e2e/test_sidebar.py::test_a_deletion_is_taken_back",
     "tests/e2e/test_signin.py::test_a_question_goes_out_once_after_signing_in_in_place",

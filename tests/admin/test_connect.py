@@ -32,7 +32,7 @@ def text(page: httpx.Response) -> str:
 
 
 @pytest.mark.database
-def test_it_is_used_by_all_processes_at_once_and_until_it_is_disconnected(
+def test_all_processes_use_it_until_it_is_disconnected(
     servers: Callable[..., Server], fake: Fake, database: Database
 ) -> None:
     one, other = servers(**NO_ACCOUNT, TITLE_MODEL=""), servers(**NO_ACCOUNT, apart=True)

@@ -147,7 +147,7 @@ def test_a_result_on_another_branch_is_scrolled_into_view(window: Window, server
     expect(page).to_have_url(f"{server.url}/")
 
 
-def test_recent_chats_come_before_a_word_and_further_hits_have_a_page(window: Window, server: Server) -> None:
+def test_recent_chats_come_first_and_further_hits_have_a_page(window: Window, server: Server) -> None:
     person = server.person("erin")
     with person.ask("A potoroo hops") as stream:
         path = f"/c/{stream.to_end().conversation}/messages/"

@@ -156,7 +156,7 @@ def test_a_later_window_has_no_conversation_of_an_earlier_one(talk: Talk, alice:
     assert keys[1][0] in seen
 
 
-def test_the_messages_of_one_conversation_are_listed_newest_first(talk: Talk, alice: User) -> None:
+def test_the_messages_of_one_chat_are_listed_newest_first(talk: Talk, alice: User) -> None:
     found = talk("Many", [f"fox {n}" for n in range(RESULTS_PER_PAGE + 3)])
     talk("Other", ["fox"])
     key = Message.objects.get(pk=found[0]).conversation_id

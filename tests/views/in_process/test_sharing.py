@@ -368,9 +368,7 @@ def test_the_number_of_links_is_bounded(
     assert share(hers, reply).status_code == 409
 
 
-def test_the_form_says_what_is_shared_and_the_link_is_shown_with_its_address(
-    hers: Client, reply: Message
-) -> None:
+def test_the_form_says_what_is_shared_and_the_link_is_shown(hers: Client, reply: Message) -> None:
     address = f"/messages/{reply.pk}/share/"
     form = hers.get(address, **HTML).content.decode()
     assert "Why do &lt;b&gt;boats" in form
@@ -554,7 +552,7 @@ def test_a_dialog_that_is_refused_is_no_dialog(hers: Client, reply: Message, tal
         assert hers.get(path, **PART).status_code == 409
 
 
-def test_with_another_secret_key_a_link_opens_and_is_not_copied_again(
+def test_with_another_secret_key_a_link_opens_but_is_not_copied(
     link: str, hers: Client, talk: Conversation, settings: Any
 ) -> None:
     """The digest finds the link; its address is computed from the key."""

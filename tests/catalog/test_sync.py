@@ -38,7 +38,7 @@ def account(settings: Any, fake: Fake) -> None:
 def fetched(fake: Fake) -> FetchedModels:
     async def fetch() -> FetchedModels:
         async with client(fake) as made:
-            return await watcher.fetch(made)
+            return await watcher.fetch(made.cloudflare)
 
     return asyncio.run(fetch())
 

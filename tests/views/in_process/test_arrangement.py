@@ -177,7 +177,15 @@ def test_the_menu_of_a_conversation_offers_what_can_be_done_next(
     change(alice_client, action, row)
     menu = menu_of(alice_client, f"/c/{row.pk}/")
     assert re.findall(r'name="action" value="(\w+)"[^>]*>([^<]+)<', menu) == [pin, archive]
-    assert re.findall(r'data-opens="(\w+)"', menu) == ["title", "pin", "archive", "tags", "delete"]
+    assert re.findall(r'data-opens="(\w+)"', menu) == [
+        "title",
+        "pin",
+        "archive",
+        "tags",
+        "settings",
+        "print",
+        "delete",
+    ]
     assert f'name="conversations" value="{row.pk}"' in menu
     assert "data-opens" in menu_of(alice_client, "/")
     assert 'data-opens="pin"' not in menu_of(alice_client, "/?temporary=on")

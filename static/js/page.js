@@ -120,7 +120,7 @@ export const page = {
 
   /** Remove the sentence above the box if it is one of these, because it no longer holds. */
   clearNotice(...names) {
-    if (names.includes(notice().dataset.code)) this.showNotice('');
+    if (names.includes(notice()?.dataset.code)) this.showNotice('');
   },
 
   setNotice(sentence, link, code = '') {

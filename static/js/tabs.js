@@ -49,7 +49,9 @@ export function hasSignedOut() {
  * @returns {Promise<boolean>} true if the page is being left
  */
 export async function leaveIfSignedOut() {
-  const { user, login } = document.getElementById('sign-out').dataset;
+  const form = document.getElementById('sign-out');
+  if (!form) return true; // it was emptied before: a tab's word and the server's answer may come together
+  const { user, login } = form.dataset;
   const response = await fetch(login, { headers: { Accept: 'application/json' }, cache: 'no-store' }).catch(() => null);
   if (!response?.ok) return false;
   const session = await response.json();

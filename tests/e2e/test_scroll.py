@@ -12,7 +12,7 @@ from tests.support.server import Server
 
 DESK, PHONE = 1280, 390
 GAP = "document.documentElement.scrollHeight - innerHeight - scrollY"
-LONG = question("words tokens=12000 at_once=1000 delay=0.003")
+LONG = question("words tokens=40000 at_once=1000 delay=0.003")  # two minutes, for busy machines
 
 
 @pytest.fixture

@@ -69,8 +69,7 @@ def chat(window: Window, server: Server) -> ChatPage:
     page.goto(talk(server, "alice", numbered(40)))
     made = ChatPage(page)
     expect(made.box).to_be_focused()
-    page.wait_for_timeout(2_000)  # the module of these keys is loaded after those of the first view
-    return made
+    return made.ready()  # the module of these keys is loaded after those of the first view
 
 
 def test_page_up_and_down_scroll_the_conversation(chat: ChatPage) -> None:

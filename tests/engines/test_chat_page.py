@@ -156,7 +156,7 @@ def test_a_phone_with_tables_and_code_scrolls_down_only(
     chat.browser.click("button", "Send")
     assert chat.ended() == "You said: Thank you"
     assert chat.browser.evaluate(WIDER) <= 0
-    chat.browser.click("button", "Conversations")
+    chat.browser.click("button", "Chats")
     assert chat.browser.evaluate(WIDER) <= 0
     chat.browser.click("link", "New chat")
     chat.browser.wait_until("location.pathname === '/'")

@@ -27,6 +27,7 @@ def test_a_picture_is_chosen_pasted_sent_and_kept(chat: ChatPage, tmp_path: Path
     photo = tmp_path / "cat.jpg"
     photo.write_bytes(pictures.jpeg(640, 480))
     chat.browser.click("button", "Model:")
+    chat.browser.click("button", "All models")
     chat.browser.click("radio", SEEING)
     chat.browser.misses("dialog", "Choose a model")
     chat.browser.choose_files("#files", photo)

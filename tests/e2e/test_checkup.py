@@ -12,6 +12,7 @@ from tests.support.server import Server
 def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: Server, scripts: bool) -> None:
     page = window(server, "root", width=390, java_script_enabled=scripts)
     page.goto("/admin/")
+    page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Setup check").click()
     page.get_by_role("button", name="Check the setup").click()
     expect(page.get_by_role("heading", name="Results")).to_be_visible()

@@ -55,7 +55,7 @@ TOO_WIDE = """() => {
   const wide = [];
   if (document.documentElement.scrollWidth > width) wide.push('the page');
   for (const element of document.querySelectorAll('body *')) {
-    if (!element.checkVisibility() || element.closest('.hidden, .skip, svg')) continue;
+    if (!element.checkVisibility() || element.closest('.hidden, .visually-hidden, .skip, svg')) continue;
     const { left, right } = element.getBoundingClientRect();
     if ((left < -1 || right > width + 1) && !scrolls(element.parentElement)) wide.push(called(element));
     const labels =

@@ -25,12 +25,13 @@ STOP = """() => {
     const { outlineStyle, outlineWidth } = getComputedStyle(box);
     return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
   };
-  const around = [el, el.closest('.attach'), el.closest('#composer, .model-row, .edit')].filter(Boolean);
+  const label = el.closest('.attach, .think');
+  const around = [el, label, el.closest('#composer, .model-row, .edit')].filter(Boolean);
   const { left, top, right, bottom } = el.getBoundingClientRect();
   const steps = [0.1, 0.5, 0.9];
   const seen = steps.some((x) => steps.some((y) => {
     const hit = document.elementFromPoint(left + x * (right - left), top + y * (bottom - top));
-    const within = (el.closest('.attach') ?? el).contains(hit);
+    const within = (label ?? el).contains(hit);
     return hit && (within || hit.contains(el) && !hit.matches('.composer-dock, .topbar'));
   }));
   return { name: el.outerHTML.slice(0, 90), framed: around.some(framed), seen };
@@ -187,7 +188,9 @@ def test_with_forced_colours_everything_still_has_its_edges(window: Window, serv
     chat = talk(window, server, forced_colors="active")
     page = chat.page
     assert page.evaluate("matchMedia('(forced-colors: active)').matches")
-    for what in (".send", "#composer", "#conversations [aria-current]", ".question .text", "#pick"):
+    expect(page.get_by_role("switch", name="Thinking")).to_be_checked()
+    edged = (".send", "#composer", ".think", "#conversations [aria-current]", ".question .text", "#pick")
+    for what in edged:
         assert page.locator(what).first.evaluate(BORDER), what
     chat.reply.get_by_role("button", name="Good reply").click()
     pressed = chat.reply.locator("[aria-pressed=true]")
@@ -197,7 +200,8 @@ def test_with_forced_colours_everything_still_has_its_edges(window: Window, serv
     page.keyboard.press("Tab")
     assert page.evaluate(STOP)["framed"]
     page.goto("/settings/")
-    assert page.get_by_role("button", name="Save").evaluate(BORDER)
+    for what in (".segments", ".segments :checked + span", "#text-size"):
+        assert page.locator(what).first.evaluate(BORDER), what
 
 
 def test_a_reply_takes_the_focus_from_nobody(window: Window, server: Server) -> None:
@@ -232,7 +236,8 @@ def test_touch_input_does_not_zoom_and_enter_adds_a_line(window: Window, server:
     expect(chat.page.get_by_role("dialog", name="Instructions and model settings")).to_be_visible()
     chat.questions.last.get_by_role("button", name="Edit").evaluate("(el) => el.click()")
     expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_attached()
-    sizes = chat.page.locator("input:not([type=hidden], [type=radio]), textarea, select").evaluate_all(
+    fields = "input:not([type=hidden], [type=radio], [type=checkbox]), textarea, select"
+    sizes = chat.page.locator(fields).evaluate_all(
         "(all) => all.map((el) => [el.outerHTML.slice(0, 90), parseFloat(getComputedStyle(el).fontSize)])"
     )
     assert [name for name, size in sizes if size < 16] == []

@@ -57,7 +57,7 @@ def test_the_pages_of_those_who_are_signed_out(visit: Callable[..., Page]) -> No
     fine(page)
     page.locator("#id_login").fill("bob")
     page.locator("#id_password").fill("not this one")
-    page.locator("main button").click()
+    page.locator("main button.primary").click()
     expect(page.get_by_role("alert")).to_be_visible()
     fine(page)
     for path in ("/accounts/invite/wrong/", "/nothing-here/", "/accounts/reset/x/y/"):

@@ -35,7 +35,8 @@ UNTRANSLATED = """([others, names]) => {
     for (const element of root.querySelectorAll('*')) {
       const said = element.getAttributeNames().filter((name) => name.startsWith('data-msg-'));
       for (const name of [...LABELS, ...said]) {
-        if (name === 'title' && element.matches('[dir=auto], .door')) continue; // a cut text's whole, a model
+        // The whole of a text that is cut, the model of a door, a time in digits.
+        if (name === 'title' && element.matches('[dir=auto], .door, time')) continue;
         check(element.getAttribute(name) ?? '', name);
       }
       if (element.matches('input:is([type=submit], [type=button])')) check(element.value, 'value');

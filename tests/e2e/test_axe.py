@@ -312,11 +312,12 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
     page.goto("/")
     if width == PHONE:
         page.get_by_role("button", name="Chats", exact=True).click()
-    expect(page.get_by_role("link", name="Sailing")).to_be_visible()
-    page.get_by_role("link", name="Sailing").hover()
+    sailing = page.locator("#conversations").get_by_role("link", name="Sailing")
+    expect(sailing).to_be_visible()
+    sailing.hover()
     fine(page)
     for option in ("Rename", "Delete"):
-        page.get_by_role("link", name="Sailing").hover()
+        sailing.hover()
         page.get_by_role("button", name="Options for Sailing").click()
         expect(page.get_by_role("menuitem", name=option)).to_be_visible()
         fine(page)

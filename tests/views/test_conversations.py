@@ -195,10 +195,10 @@ def test_login_returns_to_the_conversation_of_the_form(server: Server, path: str
     assert (response.status_code, response.headers["Location"]) == (302, expected)
 
 
-def test_a_new_chat_proposes_the_model_used_last(server: Server) -> None:
+def test_a_new_chat_proposes_the_model_of_the_site(server: Server) -> None:
     bob = server.person("bob")
     chosen = re.compile(r'<option value="([^"]+)" selected')
     assert chosen.findall(bob.get("/").text) == ["@cf/zai-org/glm-4.7-flash"]
     with bob.ask("hello", model=OTHER_MODEL) as stream:
         stream.to_end()
-    assert chosen.findall(bob.get("/").text) == [OTHER_MODEL]
+    assert chosen.findall(bob.get("/").text) == ["@cf/zai-org/glm-4.7-flash"]

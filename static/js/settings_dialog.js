@@ -65,6 +65,12 @@ async function show(url) {
 function put(part, url) {
   address = url;
   const section = part.querySelector('.settings-section');
+  const title = section.querySelector('h1'); // of a whole page: here it is the chat's that comes first
+  if (title) {
+    const second = Object.assign(document.createElement('h2'), { id: title.id });
+    second.append(...title.childNodes);
+    title.replaceWith(second);
+  }
   const current = part.querySelector('.settings-sections [aria-current]').getAttribute('href');
   if (!dialog.firstElementChild) dialog.append(part);
   else dialog.querySelector('.settings-section').replaceWith(section);

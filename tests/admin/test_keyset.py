@@ -93,7 +93,7 @@ def test_rows_are_counted_only_on_a_list_of_one_page(reviewer: Client, many: lis
     assert not [each["sql"] for each in queries if "COUNT(*) FROM (" in each["sql"]]
     assert "\n50+ chats" in page
     assert "50 results" not in page
-    assert "\n1 conversation\n" in reviewer.get(f"{LIST}?q={many[0].split()[1]}").content.decode()
+    assert "\n1 chat\n" in reviewer.get(f"{LIST}?q={many[0].split()[1]}").content.decode()
 
 
 def test_runs_have_pages(administrator: Client) -> None:

@@ -52,7 +52,7 @@ def test_how_it_came_is_stored_and_said(team: Server, alice: Person) -> None:
 
 def facts(person: Person, stream: Stream) -> str:
     page = person.get(f"/c/{stream.conversation}/").text
-    found = re.search(r'<details class="reply-meta".*?</details>', page)
+    found = re.search(r'<details class="reply-meta".*?</details>', page, re.DOTALL)
     assert found
     return found[0]
 

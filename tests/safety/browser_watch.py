@@ -88,6 +88,10 @@ HIDDEN = """(texts) => {
 
 ANSWERED = "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n"
 
+# The server draws the fenced code of a question; the page fetches it beside the reply.
+DRAWN = r"""() => [...document.querySelectorAll('.question [data-part=text]')].every((text) =>
+  text.firstElementChild || !/^(`{3,}|~{3,})[^`\n]*\n[^]*?^\1[`~]*[ \t]*$/m.test(text.textContent))"""
+
 
 class Watch:
     """`problems` is what happened so far: dialogs, exceptions, reports of the policy, requests that left."""
@@ -138,6 +142,7 @@ class Watch:
         for number, question in enumerate(questions, 1):
             chat.ask(question)
             self.page.wait_for_function(ANSWERED, arg=number)
+            self.page.wait_for_function(DRAWN)
         self.look()
         streamed = self.texts()
         self.page.reload()

@@ -62,7 +62,7 @@ def test_closing_it_stops_the_reply_and_the_sweep_does_the_rest(alice: Person, d
 def test_a_form_begins_one(alice: Person, database: Database) -> None:
     page = alice.get("/?temporary=on").text
     assert 'name="temporary" value="on"' in page
-    assert "It is deleted when you leave this page" in page
+    assert "it is deleted when you leave this page" in page
     assert 'name="temporary"' not in alice.get("/").text
     form = {"content": "hello", "temporary": "on", "csrfmiddlewaretoken": CSRF}
     response = alice.client.post("/c/", data=form)

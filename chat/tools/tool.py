@@ -1,0 +1,67 @@
+"""A tool: its declaration for the model, and the result of a call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page or a message that a call has found. `text` is untrusted: anybody may have written it.
+
+    `url` is an http or https address, or the path of a page of this site. `date` is that of the last change,
+    as an ISO 8601 date; "" if it is not known.
+    """
+
+    title: str
+    url: str
+    text: str
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call brings. The engine numbers the sources within the reply and shows them to the model.
+
+    `summary` is one line for the person, in the language of the request. `text` is for the model, beside the
+    sources. `links` are addresses that the sources link to, which may then be read without a question. `cost`
+    is in US dollars; None if it is not known.
+    """
+
+    summary: str
+    sources: tuple[Source, ...] = ()
+    text: str = ""
+    links: frozenset[str] = frozenset()
+    cost: float | None = None
+
+
+class ToolFailed(Exception):
+    """A call brought nothing. The message is for the person and the model."""
+
+
+@dataclass(slots=True)
+class CallContext:
+    """For whom a tool is called. `known` are the addresses that may be read without asking the person.
+
+    Those are the ones that the person wrote, that a search returned, or that a page links to that was read.
+    """
+
+    user: int
+    conversation: str
+    known: set[str] = field(default_factory=set)
+
+
+class Tool(Protocol):
+    """A tool of this site. `name` is the one that the model calls it by, unique among the tools of a run."""
+
+    name: str
+
+    @property
+    def declaration(self) -> dict[str, Any]:
+        """The function in the shape of OpenAI's API: `{"name", "description", "parameters": <JSON Schema>}`."""
+
+    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
+        """Return True if the person has to allow this call."""
+
+    async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
+        """Call it. Raises ToolFailed. Cancelling ends the call at once and closes its connections."""

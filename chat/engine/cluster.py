@@ -10,6 +10,7 @@ processes with viewers, so traffic grows with processes, not with runs.
 import asyncio
 import uuid
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from chat.db.executor import run_in_db
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Message, Run, RunChunk
+from chat.models import Message, Run, RunChunk, Step
 from chat.wire.position import Position
 
 DATABASE_POLL_SECONDS = 1.0  # interval of reading the database while no messages come
@@ -57,12 +58,17 @@ class RemoteRun(RunState):
 
 @dataclass(frozen=True, slots=True)
 class RunSnapshot:
-    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome."""
+    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome.
+
+    `steps` are those of the run, `earlier_steps` those of the runs that it continues.
+    """
 
     at: Position
     text: str
     reasoning: str
     outcome: RunOutcome | None
+    steps: Sequence[Step] = ()
+    earlier_steps: Sequence[Step] = ()
 
 
 def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
@@ -73,15 +79,25 @@ def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.is_live:
         text, reasoning = RunChunk.objects.texts(run, at.text, at.reasoning)
+        steps = _steps(row)
         if Run.objects.live().filter(pk=run).exists():
-            return RunSnapshot(at, text, reasoning, None)
+            return RunSnapshot(at, text, reasoning, None, *steps)
         row = Run.objects.filter(pk=run).first()
     try:
         if row is not None:
-            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row))
+            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row), *_steps(row))
     except Message.DoesNotExist:  # its conversation was deleted since the row was read
         pass
     return RunSnapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
+
+
+def _steps(run: Run) -> tuple[list[Step], list[Step]]:
+    """Return the steps of the run, and those of the runs before it of the same message."""
+    if not run.tools:
+        return [], []
+    every = Step.objects.of_messages([run.message_id]).get(run.message_id, [])
+    own = [step for step in every if step.run_id == run.pk]
+    return own, [step for step in every if step.run_id != run.pk and step.created <= run.created]
 
 
 class RemoteRuns:
@@ -104,10 +120,13 @@ class RemoteRuns:
         return self.open.setdefault(remote_run.info.run, remote_run)
 
     def append(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
-        """Apply text from the owner. After a gap, the next `poll` reads the database at once."""
+        """Apply text from the owner. After a gap, or a new step, the next `poll` reads the database at once.
+
+        The steps of `at` are the changes of steps that the owner has stored.
+        """
         if remote_run := self.open.get(run):
             now = asyncio.get_running_loop().time()
-            applied = remote_run.apply(at, text, reasoning)
+            applied = remote_run.apply(at, text, reasoning) and at.steps <= remote_run.revision
             remote_run.next_poll = now + POLL_WHILE_PUSHED_SECONDS if applied else 0.0
 
     def poll_soon(self, run: uuid.UUID) -> None:
@@ -136,6 +155,8 @@ class RemoteRuns:
             self._log.failed(error)
             return
         self._log.succeeded()
+        remote_run.earlier_steps = snapshot.earlier_steps
+        remote_run.show_steps(snapshot.steps)
         if snapshot.outcome is None:
             remote_run.apply(snapshot.at, snapshot.text, snapshot.reasoning)
         else:
@@ -266,7 +287,7 @@ class RunPubSub:
                 del subscriptions[subscription.channel]
             elif now > subscription.until:
                 del subscriptions[subscription.channel]
-            elif subscription.at != state.end:
+            elif subscription.at != state.end._replace(steps=state.revision):
                 self._publish_to(subscription, state)
         if not subscriptions:
             del self._subscriptions[run]
@@ -282,9 +303,9 @@ class RunPubSub:
             {
                 "type": "delta",
                 "run": str(state.info.run),
-                "at": str(at),
+                "at": str(at._replace(steps=state.revision)),
                 "text": state.text[at.text :],
                 "reasoning": state.reasoning[at.reasoning :],
             },
         )
-        subscription.at = state.end
+        subscription.at = state.end._replace(steps=state.revision)

@@ -20,6 +20,7 @@ from .search_document import SearchBuild, SearchDocument
 from .site import Site
 from .site_door import SiteDoor
 from .site_model import CatalogState, SiteModel
+from .step import Step
 from .usage import PurgedUsage
 from .user import User
 from .worker import MaintenanceTask, Worker

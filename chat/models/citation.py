@@ -13,7 +13,13 @@ from django.db import models
 from django.db.models import Max
 from django.utils import timezone
 
-from chat.limits import MAX_CITATION_TITLE_CHARS, MAX_CITATIONS, MAX_PASSAGE_CHARS, MAX_URL_CHARS
+from chat.limits import (
+    MAX_CITATION_TITLE_CHARS,
+    MAX_CITATIONS,
+    MAX_DATE_CHARS,
+    MAX_PASSAGE_CHARS,
+    MAX_URL_CHARS,
+)
 
 from .attachment import Attachment
 
@@ -83,7 +89,8 @@ class Citation(models.Model):
     """A passage that the model was given for a reply. `number` counts from 1 within the reply.
 
     `title` names the source. `url` is its http or https address, or "". `attachment` is the document that the
-    passage is from, and `page` the page of it; 0 for none. `text` is untrusted: any page of the web may have
+    passage is from, and `page` the page of it; 0 for none. `date` is the ISO 8601
+    date of a page's last change, or "". `text` is untrusted: any page of the web may have
     written it.
     """
 
@@ -101,6 +108,7 @@ class Citation(models.Model):
     )
     page = models.PositiveIntegerField(default=0)
     text = models.CharField(max_length=MAX_PASSAGE_CHARS)
+    date = models.CharField(max_length=MAX_DATE_CHARS, default="", db_default="", blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = CitationQuerySet.as_manager()
@@ -127,6 +135,7 @@ class Citation(models.Model):
             attachment_id=attachment,
             page=self.page,
             text=self.text,
+            date=self.date,
             created=self.created,
         )
 

@@ -153,7 +153,7 @@ class Conversation(models.Model):
 
     `active_leaf` is the last message of the branch that is shown. `last_seen` is the time up to which the
     owner has seen its replies. `parameters` are the owner's choices, including those that the present model
-    does not support. `pinned_at` or `archived_at` is set while it is pinned or archived, never both.
+    does not support. `tools` are the names of the tools that replies may use. `pinned_at` or `archived_at` is set while it is pinned or archived, never both.
 
     `assistant_version` is the one that it began with; later edits of the assistant do not change it.
 
@@ -177,6 +177,7 @@ class Conversation(models.Model):
     model = models.CharField(max_length=200)
     system = models.TextField(default="", blank=True)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
+    tools = models.JSONField(default=list, db_default=[], blank=True)
     active_leaf = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(_("updated"), default=timezone.now)

@@ -110,6 +110,8 @@ class Run(ModelRequest):
     If a fallback model answered, `answered_by` is its id and `fallback_reason` the error code of the model
     that was requested.
 
+    `tools` are the names of the tools that the model may call; each call is a `Step`.
+
     `cited` is the number of passages that the model was given, which are `Citation`s of the message.
 
     A live run's text is in its chunks; when the run ends, `finish` moves it into the message. Until then
@@ -152,6 +154,7 @@ class Run(ModelRequest):
     max_tokens = models.PositiveIntegerField()
     context_start = models.UUIDField(null=True, blank=True, editable=False)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
+    tools = models.JSONField(default=list, db_default=[], blank=True)
     status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
 
@@ -274,4 +277,9 @@ class Run(ModelRequest):
             update(Message, {"text": text, "reasoning": reasoning, **by}, id=self.message_id)
         if has_chunks:
             RunChunk.objects.filter(run_id=self.pk).delete()
+        if self.tools:
+            from .step import Step, stop_unfinished  # which refers to runs
+
+            for step in stop_unfinished(Step.objects.filter(run_id=self.pk)):
+                step.save()
         return True

@@ -30,7 +30,7 @@ from .protocol import Texts
 JOURNAL_SUFFIX = ".journal"
 DAMAGED_SUFFIX = ".damaged"
 TIME_COLUMNS = ("finished", "first_token", "first_text_at", "started", "retry_at")
-JOURNAL_CITATION_COLUMNS = ("title", "url", "attachment_id", "page", "text")  # of a citation
+JOURNAL_CITATION_COLUMNS = ("title", "url", "attachment_id", "page", "text", "date")  # of a citation
 # Columns in a journal that a version before migration 0023 or 0024 wrote.
 RENAMED_COLUMNS = {"because": "fallback_reason", "first_text": "first_text_at"}
 

@@ -4,17 +4,20 @@ import re
 from typing import NamedTuple
 
 MAX_POSITION_CHARS = 40
-_POSITION = re.compile(r"(\d{1,12})(?:\.(\d{1,12}))?(!?)", re.ASCII)
+_POSITION = re.compile(r"(\d{1,12})(?:\.(\d{1,12})(?:\.(\d{1,6}))?)?(!?)", re.ASCII)
 
 
 class Position(NamedTuple):
-    """A position in a run's stream: the number of code points of text and of reasoning that a viewer has.
+    """A position in a run's stream: the number of code points of text and of reasoning that a viewer has, and
+    of changes of the run's steps.
 
-    Written as `<text>` or `<text>.<reasoning>`, with `!` appended after `done`. Opaque to clients.
+    Written as `<text>`, `<text>.<reasoning>` or `<text>.<reasoning>.<steps>`, with `!` appended after `done`.
+    Opaque to clients.
     """
 
     text: int = 0
     reasoning: int = 0
+    steps: int = 0
     done: bool = False
 
     @classmethod
@@ -23,9 +26,11 @@ class Position(NamedTuple):
         match = _POSITION.fullmatch(text) if len(text) <= MAX_POSITION_CHARS else None
         if match is None:
             raise ValueError("not a position")
-        text, reasoning, done = match.groups()
-        return cls(int(text), int(reasoning or 0), bool(done))
+        text, reasoning, steps, done = match.groups()
+        return cls(int(text), int(reasoning or 0), int(steps or 0), bool(done))
 
     def __str__(self) -> str:
-        place = f"{self.text}.{self.reasoning}" if self.reasoning else str(self.text)
+        place = f"{self.text}.{self.reasoning}" if self.reasoning or self.steps else str(self.text)
+        if self.steps:
+            place = f"{place}.{self.steps}"
         return f"{place}!" if self.done else place

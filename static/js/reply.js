@@ -65,6 +65,16 @@ export class Reply {
     this.#frame ||= requestAnimationFrame(() => this.#flush());
   }
 
+  /** @param {{steps_html: string}} payload  all steps of the reply, as the page shows them */
+  showSteps({ steps_html: html }) {
+    this.status = 'running';
+    const part = partOf(this.article, 'steps');
+    const open = Array.from(part.querySelectorAll('details'), (each) => each.open);
+    part.replaceChildren(parseTrustedHtml(html));
+    part.querySelectorAll('details').forEach((each, index) => (each.open = Boolean(open[index])));
+    this.#onChange();
+  }
+
   /** Discard the text. It stays visible until the first piece of the new text arrives. */
   reset() {
     this.#pending = { patches: [], reasoning: '' };

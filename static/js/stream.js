@@ -20,6 +20,7 @@ const TIMINGS = {
  *   open()                    a connection carries the stream (again)
  *   meta(payload)             once per connection
  *   text(payload)             `response` and `reasoning` to append; never the same piece twice
+ *   step(payload)             a call of a tool has begun or ended
  *   reset()                   the text appended so far is void, all of it follows again
  *   problem(payload)          a sentence for the person; the stream goes on
  *   done(payload)             the end of the run and its usage
@@ -199,7 +200,7 @@ export class RunStream {
     else if (type === 'meta') {
       this.#setRun(payload.run);
       this.#on.meta?.(payload);
-    } else if (['reset', 'problem', 'done'].includes(type)) this.#on[type]?.(payload);
+    } else if (['reset', 'problem', 'step', 'done'].includes(type)) this.#on[type]?.(payload);
   }
 
   #end(outcome) {

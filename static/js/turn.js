@@ -54,6 +54,7 @@ export class Turn {
         open: () => this.reply.remark(''),
         meta: (meta) => this.#onMeta(meta),
         text: (piece) => this.reply.append(piece),
+        step: (payload) => this.reply.showSteps(payload),
         reset: () => this.reply.reset(),
         problem: (problem) => this.#onProblem(problem),
         waiting: () => this.reply.remark(page.text(this.#waitingText)),

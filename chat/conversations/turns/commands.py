@@ -22,7 +22,7 @@ class SendMessage:
     """A new question.
 
     `conversation` None starts a conversation; `parent` None starts another branch at its beginning. `model`,
-    `system` and `parameters` None leave the conversation's as they are. `temporary` and `assistant`, with
+    `system`, `parameters` and `tools` None leave the conversation's as they are. `temporary` and `assistant`, with
     which it begins, are for a new one only. `attachments`: ids of uploaded pictures and documents.
     """
 
@@ -36,13 +36,14 @@ class SendMessage:
     temporary: bool = False
     attachments: Sequence[uuid.UUID] = ()
     assistant: uuid.UUID | None = None
+    tools: Sequence[str] | None = None
 
     @property
     def fingerprint(self) -> str:
         sent = (self.conversation, self.content, self.parent, self.model, self.system, *self.attachments)
         sent += (f"assistant {self.assistant}",) if self.assistant else ()
         kind = "send temporary" if self.temporary else "send"
-        return _fingerprint(kind, *sent, parameters=self.parameters)
+        return _fingerprint(kind, *sent, *_named(self.tools), parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,13 @@ class EditMessage:
     system: str | None = None
     parameters: SentParameters | None = None
     attachments: Sequence[uuid.UUID] | None = None
+    tools: Sequence[str] | None = None
 
     @property
     def fingerprint(self) -> str:
         sent = (self.message, self.content, self.model, self.system)
         attached = () if self.attachments is None else ("with", *self.attachments)
-        return _fingerprint("edit", *sent, *attached, parameters=self.parameters)
+        return _fingerprint("edit", *sent, *attached, *_named(self.tools), parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,12 @@ class RegenerateReply:
     client_key: uuid.UUID
     model: str | None = None
     parameters: SentParameters | None = None
+    tools: Sequence[str] | None = None
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint("regenerate", self.message, self.model, parameters=self.parameters)
+        sent = (self.message, self.model, *_named(self.tools))
+        return _fingerprint("regenerate", *sent, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,10 @@ class ContinueReply:
 
 
 Command = SendMessage | EditMessage | RegenerateReply | ContinueReply
+
+
+def _named(tools: Sequence[str] | None) -> tuple[str, ...]:
+    return () if tools is None else ("tools", *sorted(tools))
 
 
 def _fingerprint(*sent: Any, parameters: SentParameters | None) -> str:

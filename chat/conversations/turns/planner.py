@@ -177,6 +177,7 @@ class Planner:
                 model=model,
                 system=question.system or "",
                 parameters=parameters.merge(version.parameters if version else {}, question.parameters or {}),
+                tools=list(question.tools or ()),
                 assistant_version=version,
             )
         conversation = Conversation.objects.owned_by(user).filter(pk=question.conversation).first()
@@ -255,15 +256,17 @@ def _busy(run: Run) -> ConversationBusy:
 
 def _columns_of(conversation: Conversation) -> dict[str, Any]:
     """Return what a turn reads of its conversation. Whatever changes the messages changes `updated`."""
-    names = ("updated", "active_leaf_id", "deleted", "model", "system", "parameters")
+    names = ("updated", "active_leaf_id", "deleted", "model", "system", "parameters", "tools")
     return {name: getattr(conversation, name) for name in names}
 
 
 def _apply_settings(conversation: Conversation, command: Command) -> None:
-    """Store the command's model, system prompt and parameters, if it names any, in the conversation."""
+    """Store the command's model, system prompt, tools and parameters, if it names any, in the conversation."""
     for name in ("model", "system"):
         if (sent := getattr(command, name, None)) is not None:
             setattr(conversation, name, sent)
+    if (tools := getattr(command, "tools", None)) is not None:
+        conversation.tools = list(tools)
     if command.parameters is not None:
         conversation.parameters = parameters.merge(conversation.parameters, command.parameters)
 

@@ -29,10 +29,10 @@ from . import attached
 from .commands import Command
 from .planner import Plan, Planner, check_not_busy, lock_conversation
 
-CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters", "archived_at")
+CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters", "tools", "archived_at")
 # Not in the WHERE clause, because equal JSON can be written in several ways. Parameters that others set
 # meanwhile are kept all the same: a turn writes only its own changes.
-NOT_COMPARED = ("parameters",)
+NOT_COMPARED = ("parameters", "tools")
 UNREAD = object()
 MAX_ATTEMPTS = 3  # to store a turn while other turns of its conversation interfere
 DELETED_IDS_PER_STATEMENT = 500
@@ -136,6 +136,7 @@ class TurnStore:
             max_tokens=request.max_tokens,
             context_start=request.context_start or reply.parent_id,
             parameters=request.parameters,
+            tools=plan.conversation.tools,
             text_offset=len(reply.text),
             reasoning_offset=len(reply.reasoning),
             status=Run.Status.QUEUED if queued else Run.Status.RUNNING,

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,7 +13,13 @@ from django.utils import timezone
 from chat.db.executor import is_connection_error, write_lock
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunState
-from chat.limits import MAX_CITATION_TITLE_CHARS, MAX_CITATIONS, MAX_PASSAGE_CHARS, MAX_URL_CHARS
+from chat.limits import (
+    MAX_CITATION_TITLE_CHARS,
+    MAX_CITATIONS,
+    MAX_DATE_CHARS,
+    MAX_PASSAGE_CHARS,
+    MAX_URL_CHARS,
+)
 from chat.models import Citation, Run, RunChunk
 from chat.models.run import RunOutcomeColumns
 from chat.ownership.protocol import Batch, Texts
@@ -25,6 +31,11 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
 from chat.wire.passages import passages
 from chat.wire.text import OverlapFilter
+
+if TYPE_CHECKING:
+    from .tool_loop import ToolLoop
+
+PARAGRAPH = "\n\n"
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +56,11 @@ class ActiveRun:
     batched_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)
     citations: tuple[Citation, ...] = ()  # of the passages that the model was given; not saved yet
+    given: list[Citation] = field(default_factory=list)  # of the parts of documents in the request
+    found: list[Citation] = field(default_factory=list)  # by the tools that the model has called
+    named: list[Citation] = field(default_factory=list)  # by the server: of AI Search and of the model
     citations_stored: bool = False
+    tool_loop: "ToolLoop | None" = None
     started: datetime | None = None  # when it left the queue; None again once the row says so
     first_token: datetime | None = None
     first_text_at: datetime | None = None
@@ -80,6 +95,11 @@ class ActiveRun:
         if place == 0 and self.run.status == Run.Status.QUEUED:
             self.started = timezone.now()
 
+    def begin_paragraph(self) -> None:
+        """Separate what the model writes after a call from what it wrote before."""
+        if self.state.text and not self.state.text.endswith("\n"):
+            self.state.append(PARAGRAPH)
+
     def mark_first_token(self, text: str) -> None:
         """Record the times of the first token and of the first token that is no reasoning."""
         if self.first_text_at is None:
@@ -93,11 +113,20 @@ class ActiveRun:
         Those are the parts of documents in the request, but no whole documents, what AI Search has found, and
         the pages that the model names; no more than a message can have.
         """
-        parts = [_part_citation(part) for part in request.sent_parts if part.text]
-        found = [_citation(passage.key, passage.text) for passage in passages(stream.decoder.chunks)]
-        named = [_citation(source.url, source.text, source.title) for source in stream.decoder.sources]
-        citations = tuple([*parts, *found, *named][:MAX_CITATIONS])
-        if len(citations) > len(self.citations):  # those that are stored are not stored again
+        self.given = self.part_citations(request)
+        searched = [source_citation("", each.key, each.text) for each in passages(stream.decoder.chunks)]
+        named = [source_citation(each.title, each.url, each.text) for each in stream.decoder.sources]
+        self.named = [*searched, *named]
+        self.note_citations()
+
+    def part_citations(self, request: ChatRequest) -> list[Citation]:
+        """Return citations of the parts of documents in the request."""
+        return [_part_citation(part) for part in request.sent_parts if part.text]
+
+    def note_citations(self) -> None:
+        """Have all citations stored that are known by now. Those that are stored are not stored again."""
+        citations = tuple([*self.given, *self.found, *self.named][:MAX_CITATIONS])
+        if len(citations) > len(self.citations):
             self.citations, self.citations_stored = citations, False
 
     @property
@@ -143,8 +172,8 @@ class ActiveRun:
         return columns
 
 
-def _citation(key: str, text: str, title: str = "") -> Citation:
-    """Return a citation. Without a title, it is its path's or URL's end, which says the most."""
+def source_citation(title: str, key: str, text: str, date: str = "") -> Citation:
+    """Return a citation of a path or URL. Without a title, it is the end of that, which says the most."""
     is_link = len(key) <= MAX_URL_CHARS and is_web_address(key)
     if not title:
         title = key if len(key) <= MAX_CITATION_TITLE_CHARS else f"…{key[1 - MAX_CITATION_TITLE_CHARS :]}"
@@ -152,6 +181,7 @@ def _citation(key: str, text: str, title: str = "") -> Citation:
         title=title[:MAX_CITATION_TITLE_CHARS],
         url=key if is_link else "",
         text=text[:MAX_PASSAGE_CHARS],
+        date=date[:MAX_DATE_CHARS],
     )
 
 
@@ -169,7 +199,7 @@ class WriteResult:
     """The result of storing a batch. Runs are named by their ids.
 
     `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
-    the run left the queue. `cited`: its citations are stored. `stopped`: a stop was requested. `lost`: no
+    the run left the queue. `cited`: how many of its citations are stored. `stopped`: a stop was requested. `lost`: no
     longer a live run of this process.
     """
 
@@ -177,7 +207,7 @@ class WriteResult:
     started: list[uuid.UUID]
     stopped: list[uuid.UUID]
     lost: list[uuid.UUID]
-    cited: list[uuid.UUID] = field(default_factory=list)
+    cited: dict[uuid.UUID, int] = field(default_factory=dict)
 
 
 def finish_runs(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
@@ -263,24 +293,24 @@ def save(
             if chunk.run in rows
         ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
-        cited = [each for each in batch.live if each.id in rows and _store_citations(each)]
+        cited = {each.id: _store_citations(each) for each in batch.live if each.id in rows}
         outcomes = finish(batch.ended, worker)
     return WriteResult(
         outcomes,
         started,
-        cited=[active_run.id for active_run in cited],
+        cited={run: number for run, number in cited.items() if number},
         stopped=[active_run.id for active_run in batch.live if rows.get(active_run.id)],
         lost=[active_run.id for active_run in batch.live if active_run.id not in rows],
     )
 
 
-def _store_citations(active_run: ActiveRun) -> bool:
-    """Store the citations of a run, unless they are stored. Return True if it was done."""
+def _store_citations(active_run: ActiveRun) -> int:
+    """Store the citations of a run, unless they are stored. Return how many it has then; 0 if none was new."""
     if not (citations := active_run.unstored_citations):
-        return False
+        return 0
     Citation.objects.add(active_run.run.message_id, citations)
     Run.objects.filter(pk=active_run.id).update(cited=active_run.run.cited + len(citations))
-    return True
+    return len(citations)
 
 
 def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:

@@ -4,7 +4,10 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from django.utils import translation
 
 from chat.conversations.turns.prompt import with_metadata
 from chat.db.background import spawn
@@ -14,14 +17,17 @@ from chat.engine.titles import Titles
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Run
 from chat.ownership.journal import Journal
+from chat.tools.registry import tools_for
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError
 from chat.upstream.routing.rate_limiter import WaitQueue
 from chat.upstream.routing.router import Router
 from chat.wire.text import OverlapFilter
+from chat.wire.usage import Usage, total_usage
 
 from .active_run import ActiveRun, WriteResult
+from .tool_loop import ToolLoop
 from .writer import Writer
 
 if TYPE_CHECKING:
@@ -45,6 +51,7 @@ class Supervisor:
         self._titles = titles
         self._metrics = metrics
         self._router = router
+        self._worker = worker
         self.writer = Writer(worker, journal, self.apply_write_result)
         self._tasks: dict[uuid.UUID, asyncio.Task[RunOutcome]] = {}
         self._stop_statuses: dict[uuid.UUID, str] = {}
@@ -69,6 +76,9 @@ class Supervisor:
     def launch(self, run: Run, state: RunState, request: ChatRequest) -> None:
         """Start a run whose row is committed."""
         active_run = ActiveRun(state, run, OverlapFilter(state.info.earlier))
+        tools = tools_for(run.tools, request.model) if run.tools else []
+        if tools:
+            active_run.tool_loop = ToolLoop(active_run, tools, self._worker, translation.get_language())
         self.states[run.pk] = state
         self.writer.add(active_run)
         # Here, because the task has an empty context without a request id.
@@ -144,9 +154,25 @@ class Supervisor:
         else:
             await self._slots.acquire()
         try:
+            if loop := active_run.tool_loop:
+                return await self._stream_steps(active_run, loop, request)
             return await self._stream(active_run, request)
         finally:
             self._slots.release()
+
+    async def _stream_steps(self, active_run: ActiveRun, loop: ToolLoop, request: ChatRequest) -> RunOutcome:
+        """Stream the model's text, call the tools that it asks for, and go on until it asks for none."""
+        usage: Usage | None = None
+        request = await loop.begin(request)
+        while True:
+            outcome = await self._stream(active_run, request)
+            usage = total_usage(usage, outcome.usage)
+            stream = active_run.stream
+            calls = stream.decoder.tool_calls if stream else []
+            if not calls or outcome.status != Run.Status.COMPLETE or "tools" not in request.raw_parameters:
+                return replace(outcome, usage=usage)
+            request = await loop.answer(request, calls)
+            active_run.begin_paragraph()
 
     async def _stream(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
         state = active_run.state
@@ -160,6 +186,8 @@ class Supervisor:
                 active_run.note_passages(request, stream)
                 async for delta in stream:
                     text = delta.shown_text
+                    if active_run.tool_loop:
+                        active_run.tool_loop.note(delta)
                     if active_run.first_text_at is None:
                         active_run.mark_first_token(text)
                     if self.writer.is_behind:

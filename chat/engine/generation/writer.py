@@ -130,8 +130,9 @@ class Writer:
         """Record in the runs what the database now has of them, and announce the outcomes."""
         for run in result.started:
             self._backlog.runs[run].mark_started()
-        for run in result.cited:
-            self._backlog.runs[run].citations_stored = True
+        for run, number in result.cited.items():
+            active_run = self._backlog.runs[run]
+            active_run.citations_stored = number == len(active_run.citations)  # more may have come since
         for active_run in batch.live:
             if active_run.id not in result.lost:
                 active_run.stored = active_run.batched_text, active_run.batched_reasoning

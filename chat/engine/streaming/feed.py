@@ -72,7 +72,18 @@ class Feed(ABC):
         """
         assert self.state.outcome is not None
         payload = sse.dumps(self.state.outcome.payload() | self._last_words(at, resumed=resumed))
-        return sse.encode(payload, event="done", id=str(self.state.end._replace(done=True))) + sse.DONE
+        return sse.encode(payload, event="done", id=self.state.frame_id(self.state.end) + "!") + sse.DONE
+
+    def step_frame(self, at: Position) -> tuple[Position, bytes]:
+        """Return (position, SSE frame) of the next change of a step that a viewer at `at` has not seen."""
+        step = self.state.next_step(at.steps)
+        end = at._replace(steps=step.revision)
+        payload = sse.dumps({"response": "", "step": step.payload()} | self._step_extras())
+        return end, sse.encode(payload, event="step", id=str(end))
+
+    def _step_extras(self) -> dict[str, object]:
+        """Return what the frame of a step contains beside the step."""
+        return {}
 
     def _last_words(self, at: Position, *, resumed: bool) -> dict[str, object]:
         """Return what `done` contains beside the outcome of the run."""
@@ -101,6 +112,15 @@ class Feed(ABC):
     def finish(self) -> None:
         """Announce that the run has an outcome."""
         self.wake()
+
+    def steps_changed(self) -> None:
+        """Announce a step. The ids of all frames change with it."""
+        self.forget_frames()
+        self.wake()
+
+    @abstractmethod
+    def forget_frames(self) -> None:
+        """Drop the frames that were encoded for all viewers."""
 
     @abstractmethod
     def reset(self) -> None:
@@ -140,13 +160,17 @@ class PlainFeed(Feed):
         return None if end == at else (end, self._frame(at, end))
 
     def reset(self) -> None:
+        self.forget_frames()
+
+    def forget_frames(self) -> None:
         self._cached = None
 
     def _frame(self, start: Position, end: Position) -> bytes:
         """Return the frame, encoded once for all viewers at `start`."""
         if self._cached and self._cached[:2] == (start, end):
             return self._cached[2]
-        frame = sse.encode(sse.dumps(text_payload(self.state, start, end)), id=str(end))
+        payload = sse.dumps(text_payload(self.state, start, end))
+        frame = sse.encode(payload, id=self.state.frame_id(end))
         self._cached = (start, end, frame)
         return frame
 

@@ -7,11 +7,14 @@ take long is done in a thread; the longer one took, the longer the next one wait
 import asyncio
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from django.template.loader import render_to_string
 
 from chat.db.fair_executor import RENDER_POOL
 from chat.rendering.blocks import Blocks, Patch
+from chat.tools.shown import shown_steps
 from chat.wire import sse
 from chat.wire.position import Position
 
@@ -43,7 +46,7 @@ def frame(state: RunState, start: Position, end: Position, patches: list[Patch])
     payload = text_payload(state, start, end)
     if patches:
         payload["html"] = patches
-    return sse.encode(sse.dumps(payload), id=str(end))
+    return sse.encode(sse.dumps(payload), id=state.frame_id(end))
 
 
 class HtmlFeed(Feed):
@@ -73,6 +76,15 @@ class HtmlFeed(Feed):
         self._blocks.feed(self.state.info.earlier)
         self._step: RenderStep | None = None
         self.rendered = Position()
+
+    def forget_frames(self) -> None:
+        if self._step is not None:
+            self._step = replace(self._step)
+
+    def _step_extras(self) -> dict[str, object]:
+        steps = [*self.state.earlier_steps, *self.state.steps.values()]
+        shown = shown_steps(steps, live=self.state.outcome is None)
+        return {"steps_html": render_to_string("chat/_steps.html", {"steps": shown})}
 
     def subscribe(self) -> None:
         super().subscribe()

@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -9,7 +10,8 @@ from typing import Protocol
 from django.utils.translation import gettext, gettext_noop
 
 from chat.engine.outcome import RunOutcome
-from chat.models import Message, Run
+from chat.models import Message, Run, Step
+from chat.models.step import stop_unfinished
 from chat.wire import sse
 from chat.wire.position import Position
 
@@ -78,6 +80,9 @@ class Listener(Protocol):
     def reset(self) -> None:
         """Start again: the text was replaced, not only extended."""
 
+    def steps_changed(self) -> None:
+        """Note that a step was added or has changed."""
+
     def finish(self) -> None:
         """Note that the run has an outcome."""
 
@@ -86,15 +91,19 @@ class Listener(Protocol):
 
 
 class RunState:
-    """The text and the reasoning of one run. Feeds listen to it on behalf of their viewers.
+    """The text, the reasoning and the steps of one run. Feeds listen to it on behalf of their viewers.
 
     Both texts only grow, except by `replace`, which a `RemoteRun` needs after the owner process has crashed.
+    Steps are shown as they are stored. `revision` is that of the latest change of a step.
     """
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
         self.text = ""
         self.reasoning = ""
+        self.steps: dict[int, Step] = {}  # by number
+        self.earlier_steps: Sequence[Step] = ()  # of the runs that this one continues
+        self.revision = 0
         self.outcome: RunOutcome | None = None
         self.listeners: list[Listener] = []
         self.queue_position = 0  # in the wait queue, from 1; 0: not waiting
@@ -106,7 +115,12 @@ class RunState:
 
     @property
     def end(self) -> Position:
+        """The end of both texts; the steps are counted apart, by `revision`."""
         return Position(len(self.text), len(self.reasoning))
+
+    def frame_id(self, at: Position) -> str:
+        """Return the id of a frame that ends at `at`, for viewers who were sent all steps."""
+        return str(at._replace(steps=self.revision) if self.revision else at)
 
     @property
     def viewers(self) -> int:
@@ -127,8 +141,23 @@ class RunState:
             for listener in self.listeners:
                 listener.reset()
 
+    def show_steps(self, steps: Iterable[Step]) -> None:
+        """Show the steps that have changed; they are stored already."""
+        changed = {step.number: step for step in steps if step.revision > self.revision}
+        if changed:
+            self.steps |= changed
+            self.revision = max(step.revision for step in changed.values())
+            for listener in self.listeners:
+                listener.steps_changed()
+
+    def next_step(self, revision: int) -> Step:
+        """Return the step whose last change is the first one after `revision`, which is not the latest."""
+        later = (step for step in self.steps.values() if step.revision > revision)
+        return min(later, key=lambda step: step.revision)
+
     def finish(self, outcome: RunOutcome) -> None:
-        """Announce an outcome, which is stored already."""
+        """Announce an outcome, which is stored already, as are the ends of the steps that it stopped."""
+        self.show_steps(stop_unfinished(self.steps.values()))
         self.outcome = outcome
         for listener in self.listeners:
             listener.finish()

@@ -51,7 +51,7 @@ class Viewers:
 
 
 class Viewer(FrameSource):
-    """One open stream: it sends each frame after `position` exactly once.
+    """One open stream: it sends each frame after `position` exactly once, and the steps before the text.
 
     If the run has ended with less text than `position`, it sends `reset` and everything. There may be
     thousands that wait, so a viewer refers to nothing of its request.
@@ -59,7 +59,7 @@ class Viewer(FrameSource):
 
     __slots__ = (
         "__weakref__", "_callback", "_closing", "_first", "_language", "_pings", "_position", "_problems",
-        "_resumed", "_revoked", "_viewers", "ended", "feed", "password", "session", "user",
+        "_resumed", "_revoked", "_steps", "_viewers", "ended", "feed", "password", "session", "user",
     )  # fmt: skip
 
     def __init__(
@@ -71,7 +71,8 @@ class Viewer(FrameSource):
         self.user = user
         self.password = password
         self._viewers = viewers
-        self._position = position._replace(done=False)
+        self._position = position._replace(steps=0, done=False)
+        self._steps = position.steps  # apart, because the frames of the text are the same for all viewers
         self._first = True
         self._resumed = position > Position() or bool(feed.state.info.earlier)
         self._callback: Callable[[], None] | None = None
@@ -157,16 +158,27 @@ class Viewer(FrameSource):
     def _advance(self) -> bytes:
         """Return the next frame of text, or b"" if there is none yet."""
         state, start = self.feed.state, self._position
-        if start.text > len(state.text) or start.reasoning > len(state.reasoning):
+        if (
+            start.text > len(state.text)
+            or start.reasoning > len(state.reasoning)
+            or self._steps > state.revision
+        ):
             if state.outcome is None:
                 return b""  # the client is ahead of what this process has read: wait
-            self._position, self._first = Position(), True
+            self._position, self._steps, self._first = Position(), 0, True
             return RESET
+        if self._steps < state.revision:
+            return self._translated(self._next_step)
         following = self.feed.next_frame(start, first=self._first)
         if following is None:
             return b""
         self._first = False
         self._position, frame = following
+        return frame
+
+    def _next_step(self) -> bytes:
+        at, frame = self.feed.step_frame(self._position._replace(steps=self._steps))
+        self._steps = at.steps
         return frame
 
 

@@ -10,9 +10,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
 from chat.conversations.turns.planner import can_continue
-from chat.models import Attachment, Citation, Conversation, Message, Run
+from chat.models import Attachment, Citation, Conversation, Message, Run, Step
 from chat.models.citation import by_source
 from chat.models.message import MAX_BRANCH_DEPTH, BranchNode
+from chat.tools.shown import shown_steps
 from chat.wire.position import Position
 
 from . import runs
@@ -88,8 +89,15 @@ def read(
         runs[run.message_id] = run
     attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
     citations = Citation.objects.of_messages(place.id for place in page if place.has_citations)
+    steps = Step.objects.of_messages({run.message_id for run in runs.values() if run.tools})
     items = [
-        _item(messages[place.id], place, runs.get(place.id), is_leaf=place is page[-1] and before is None)
+        _item(
+            messages[place.id],
+            place,
+            runs.get(place.id),
+            steps.get(place.id, []),
+            is_leaf=place is page[-1] and before is None,
+        )
         for place in page
     ]
     for item in items:
@@ -131,7 +139,9 @@ def _count(leaf: uuid.UUID | None, most: int) -> int:
     return count
 
 
-def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
+def _item(
+    message: Message, place: BranchNode, run: Run | None, steps: list[Step], *, is_leaf: bool
+) -> dict[str, Any]:
     """Return a message's context: the texts of all its runs, and the stream position of the last one."""
     text, reasoning = run.texts() if run and run.is_live else ("", "")
     feedback = getattr(message, "feedback", None)
@@ -145,7 +155,8 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
         "created": message.created,
         "is_first": message.parent_id is None,
         "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
-        "run": run_context(run, Position(len(text), len(reasoning))) if run else None,
+        "run": run_context(run, Position(len(text), len(reasoning), _revision(run, steps))) if run else None,
+        "steps": shown_steps(steps, live=bool(run and run.is_live)) if steps else None,
         "versions": _versions(place),
         "feedback": feedback and feedback.thumb,
         "reason": feedback.reason if feedback else "",
@@ -155,6 +166,10 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
             "continue": run is not None and is_leaf and can_continue(message, run),
         },
     }
+
+
+def _revision(run: Run, steps: list[Step]) -> int:
+    return max((step.revision for step in steps if step.run_id == run.pk), default=0)
 
 
 def run_context(run: Run, position: Position) -> dict[str, Any]:

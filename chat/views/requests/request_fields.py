@@ -24,7 +24,7 @@ INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL can
 MAX_NUMBER_DIGITS = 5  # of a number of the query, such as a page's
 JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
 # Fields that a form has once for each value.
-REPEATED_FIELDS = ("attachments", "documents", "questions", "groups")
+REPEATED_FIELDS = ("attachments", "documents", "groups", "questions", "tools")
 SWITCHED = {"on": True, "off": False}  # form values of a switch
 NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
 

@@ -16,6 +16,7 @@ from chat.conversations.turns.commands import LEAF, ContinueReply, EditMessage, 
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES, MAX_MODEL_CHARS, MAX_REASON_CHARS, TITLE_LENGTH
+from chat.tools.registry import offered
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
 from . import request_fields
@@ -26,6 +27,7 @@ MAX_SYSTEM_CHARS = 20_000  # code points
 THUMBS = {"up": True, "down": False, "none": None}
 PARAMETERS_FIELD = "parameters"
 ATTACHMENTS_FIELD = "attachments"
+TOOLS_FIELD = "tools"
 RESET_VALUE = "reset"  # value of PARAMETERS_FIELD in a form: reset all parameters
 
 
@@ -37,7 +39,8 @@ def question(
     `attached`: ids of the files that came with the form.
     """
     more = ["parent"] if conversation else ["temporary", "assistant"]
-    known = ["content", "client_key", "model", "system", ATTACHMENTS_FIELD, *parameter_fields(request)]
+    known = ["content", "client_key", "model", "system", ATTACHMENTS_FIELD, TOOLS_FIELD]
+    known += parameter_fields(request)
     sent = request_fields.parse(request, *known, *more)
     attachments = _at_most((*(_attachments(sent) or ()), *attached))
     content = _content(sent, required=not attachments and not is_form(request))
@@ -54,27 +57,28 @@ def question(
         temporary=request_fields.parse_switch(request, sent, "temporary"),
         attachments=attachments,
         assistant=request_fields.parse_uuid(sent, "assistant"),
+        tools=_tools(sent),
     )
 
 
 def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     """Parse the edited version of the question `message`."""
-    sent = request_fields.parse(
-        request, "content", "client_key", "model", "system", ATTACHMENTS_FIELD, *parameter_fields(request)
-    )
+    known = ["content", "client_key", "model", "system", ATTACHMENTS_FIELD, TOOLS_FIELD]
+    sent = request_fields.parse(request, *known, *parameter_fields(request))
     content = _content(sent, required=False)  # the question may have attachments: see the planner
     attachments = _attachments(sent)
     key = _client_key(request, sent, f"edit {message} {content}")
     system = request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS)
     parameters = sent_parameters(request, sent)
-    return EditMessage(message, content, key, _model(sent), system, parameters, attachments)
+    return EditMessage(message, content, key, _model(sent), system, parameters, attachments, _tools(sent))
 
 
 def regeneration(request: HttpRequest, message: uuid.UUID) -> RegenerateReply:
-    sent = request_fields.parse(request, "client_key", "model", *parameter_fields(request), required=False)
+    known = ["client_key", "model", TOOLS_FIELD, *parameter_fields(request)]
+    sent = request_fields.parse(request, *known, required=False)
     model = _model(sent)
     key = _client_key(request, sent, f"regenerate {message} {model}")
-    return RegenerateReply(message, key, model, sent_parameters(request, sent))
+    return RegenerateReply(message, key, model, sent_parameters(request, sent), _tools(sent))
 
 
 def continuation(request: HttpRequest, message: uuid.UUID) -> ContinueReply:
@@ -145,6 +149,24 @@ def _attachments(sent: dict[str, Any]) -> tuple[uuid.UUID, ...] | None:
     if sent.get(ATTACHMENTS_FIELD) is None:
         return None
     return _at_most(request_fields.parse_uuids(sent, ATTACHMENTS_FIELD))
+
+
+def _tools(sent: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the names of the tools that replies may use; None if the field was not sent.
+
+    A form sends an empty name with the checked ones, because it would send nothing if none is checked.
+    """
+    names = sent.get(TOOLS_FIELD)
+    if names is None:
+        return None
+    known = offered()
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadRequest(_("“%(name)s” must be a list of names.") % {"name": TOOLS_FIELD})
+    wanted = dict.fromkeys(name for name in names if name)
+    if unknown := [name for name in wanted if name not in known]:
+        words = _("There is no tool “%(name)s” here.") % {"name": unknown[0][:100]}
+        raise BadRequest(f"{words} {request_fields.listed_choices(known)}" if known else words)
+    return tuple(wanted)
 
 
 def _at_most(ids: tuple[uuid.UUID, ...]) -> tuple[uuid.UUID, ...]:

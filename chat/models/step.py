@@ -1,0 +1,108 @@
+"""Steps: the calls of tools in a run, each written before anybody is shown it."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
+
+from .run import Run
+
+
+class StepQuerySet(models.QuerySet["Step"]):
+    def of_messages(self, messages: Iterable[uuid.UUID]) -> dict[uuid.UUID, list["Step"]]:
+        """Return the steps by message, those of all its runs, in their order. One query; none without."""
+        found: dict[uuid.UUID, list[Step]] = {}
+        if wanted := list(messages):
+            for step in self.filter(message__in=wanted).order_by("run__created", "run", "number"):
+                found.setdefault(step.message_id, []).append(step)
+        return found
+
+    def store(self, step: "Step", worker: uuid.UUID) -> bool:
+        """Insert or update a step, if `worker` still owns its run; return whether it does.
+
+        Call it in a transaction. It may be repeated.
+        """
+        if not Run.objects.live().filter(pk=step.run_id, worker_id=worker).exists():
+            return False
+        self.bulk_create(
+            [step], update_conflicts=True, unique_fields=["run", "number"], update_fields=CHANGING
+        )
+        return True
+
+
+CHANGING = ["revision", "state", "summary", "result", "sources", "cost", "finished"]
+
+
+class Step(models.Model):
+    """One call of a tool.
+
+    `number` counts from 1 within the run, `turn` the requests to the model: calls of one turn run at once.
+    `revision` numbers the changes of all steps of the run, and so places a change in the stream. `call` is
+    the id that the model gave the call. `result` is what the model was sent. `sources` are
+    `{"number", "title", "url", "date"}`, the number being that of the message's citation. `text_offset` is
+    the position in the run's text (code points) at which the call was made. `cost` is in US dollars.
+
+    The arguments come from a model, and the results from anybody: both are untrusted text.
+    """
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        STOPPED = "stopped"
+
+    run = models.ForeignKey("Run", models.CASCADE, related_name="steps", db_index=False)
+    message = models.ForeignKey("Message", models.CASCADE, related_name="steps")
+    number = models.PositiveSmallIntegerField()
+    turn = models.PositiveSmallIntegerField()
+    revision = models.PositiveSmallIntegerField()
+    call = models.CharField(max_length=100)
+    tool = models.CharField(max_length=MAX_TOOL_NAME_CHARS)
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=7, choices=State.choices, default=State.RUNNING)
+    summary = models.CharField(max_length=MAX_STEP_SUMMARY_CHARS, default="", blank=True)
+    result = models.TextField(default="", blank=True)
+    sources = models.JSONField(default=list, blank=True)
+    text_offset = models.PositiveIntegerField(default=0)
+    cost = models.FloatField(null=True, blank=True)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    objects = StepQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="step_once_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.state}"
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds that the call took; None until it has ended."""
+        return (self.finished - self.created).total_seconds() if self.finished else None
+
+    def payload(self) -> dict[str, Any]:
+        """Return the step as the stream shows it."""
+        return {
+            "n": self.number,
+            "tool": self.tool,
+            "state": self.state,
+            "arguments": self.arguments,
+            "summary": self.summary,
+            "sources": [{"title": each["title"], "url": each["url"]} for each in self.sources],
+        }
+
+
+def stop_unfinished(steps: Iterable[Step]) -> list[Step]:
+    """Mark the steps that still run as stopped; return them. The same steps always get the same revisions."""
+    every = sorted(steps, key=lambda step: step.number)
+    revision = max((step.revision for step in every), default=0)
+    running = [step for step in every if step.state == Step.State.RUNNING]
+    for number, step in enumerate(running, revision + 1):
+        step.state, step.revision, step.finished = Step.State.STOPPED, number, timezone.now()
+    return running

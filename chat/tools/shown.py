@@ -1,0 +1,62 @@
+"""Steps as people see them: a line that sums them up, and one line for each."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext, ngettext
+
+from chat.models import Step
+
+SHOWN_CHARS = 200  # of a model's argument
+
+
+def shown_steps(steps: Iterable[Step], *, live: bool) -> dict[str, Any]:
+    """Return the context of `chat/_steps.html`. `live`: the run has not ended."""
+    every = list(steps)
+    running = [step for step in every if live and step.state == Step.State.RUNNING]
+    return {
+        "line": f"{_label(running[-1])} …" if running else _sum(every),
+        "live": bool(running),
+        "items": [
+            {
+                "label": _label(step),
+                "state": step.state if live or step.state != Step.State.RUNNING else Step.State.STOPPED,
+                "summary": step.summary,
+                "seconds": step.seconds,
+                "sources": step.sources,
+            }
+            for step in every
+        ],
+    }
+
+
+def _label(step: Step) -> str:
+    """Return what the step does, with the words of the model's call."""
+    names = {name: str(step.arguments.get(name, ""))[:SHOWN_CHARS] for name in ("query", "url", "fact")}
+    match step.tool:
+        case "web_search":
+            return gettext("Search the web for “%(query)s”") % names
+        case "search_my_chats":
+            return gettext("Search your chats for “%(query)s”") % names
+        case "read_page":
+            return gettext("Read %(url)s") % names
+        case "remember":
+            return gettext("Remember “%(fact)s”") % names
+    return gettext("Use %(tool)s") % {"tool": step.tool}
+
+
+def _sum(steps: list[Step]) -> str:
+    """Return what the steps did together, such as: 3 searches, 4 pages, 11 s."""
+    searches = sum(step.tool in ("web_search", "search_my_chats") for step in steps)
+    pages = sum(step.tool == "read_page" for step in steps)
+    others = len(steps) - searches - pages
+    parts = [
+        searches and ngettext("%(n)s search", "%(n)s searches", searches) % {"n": searches},
+        pages and ngettext("%(n)s page read", "%(n)s pages read", pages) % {"n": pages},
+        others and ngettext("%(n)s other step", "%(n)s other steps", others) % {"n": others},
+    ]
+    times = [(step.created, step.finished) for step in steps if step.finished]
+    if times:
+        seconds = (max(end for _, end in times) - min(start for start, _ in times)).total_seconds()
+        parts.append(gettext("%(n)s s") % {"n": round(seconds)} if seconds >= 1 else "")
+    return " · ".join(str(part) for part in parts if part)

@@ -153,7 +153,8 @@ class Conversation(models.Model):
 
     `active_leaf` is the last message of the branch that is shown. `last_seen` is the time up to which the
     owner has seen its replies. `parameters` are the owner's choices, including those that the present model
-    does not support. `tools` are the names of the tools that replies may use. `pinned_at` or `archived_at` is set while it is pinned or archived, never both.
+    does not support. `tools` are the names of the tools that replies may use. `pinned_at` or `archived_at` is
+    set while it is pinned or archived, never both.
 
     `assistant_version` is the one that it began with; later edits of the assistant do not change it.
 

@@ -21,7 +21,7 @@ class StepQuerySet(models.QuerySet["Step"]):
                 found.setdefault(step.message_id, []).append(step)
         return found
 
-    def store(self, step: "Step", worker: uuid.UUID) -> bool:
+    def store(self, step: Any, worker: uuid.UUID) -> bool:
         """Insert or update a step, if `worker` still owns its run; return whether it does.
 
         Call it in a transaction. It may be repeated.

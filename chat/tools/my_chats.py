@@ -1,9 +1,9 @@
 """The search of a person's own chats: the messages that fit best, without temporary chats."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import UTC
+from typing import Any, ClassVar
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
@@ -11,7 +11,7 @@ from chat.db.executor import run_in_db
 from chat.limits import MAX_PASSAGE_CHARS
 from chat.models import Message
 from chat.search.query import MAX_QUERY_CHARS, parse
-from chat.search.results import search
+from chat.search.results import Result, search
 
 from .tool import CallContext, Source, ToolFailed, ToolResult
 
@@ -22,7 +22,7 @@ class SearchMyChats:
     """The tool `search_my_chats(query)`: the search of the chat page, with the rows of one person only."""
 
     name = "search_my_chats"
-    declaration: Mapping[str, Any] = {
+    declaration: ClassVar[dict[str, Any]] = {
         "name": name,
         "description": "Search the person's own earlier chats for words. Returns the best message of each.",
         "parameters": {
@@ -45,20 +45,14 @@ class SearchMyChats:
 
 
 def _found(context: CallContext, typed: str) -> tuple[Source, ...]:
-    results = search(context.user, parse(typed, settings.TIME_ZONE)).results
+    results = search(context.user, parse(typed, UTC)).results
     others = [each for each in results if str(each.conversation) != context.conversation][:MAX_FOUND]
-    texts = dict(
-        Message.objects.filter(
-            pk__in=[each.message for each in others if each.message], conversation__user_id=context.user
-        ).values_list("pk", "text")
-    )
-    return tuple(
-        Source(
-            each.title.text,
-            reverse("chat:conversation", args=[each.conversation])
-            + (f"?at={each.message}#m-{each.message}" if each.message else ""),
-            texts.get(each.message, "")[:MAX_PASSAGE_CHARS],
-            each.at.date().isoformat(),
-        )
-        for each in others
-    )
+    messages = Message.objects.in_bulk([each.message for each in others if each.message])
+    return tuple(_source(each, messages[each.message].text if each.message else "") for each in others)
+
+
+def _source(result: Result, text: str) -> Source:
+    page = reverse("chat:conversation", args=[result.conversation])
+    at = f"?at={result.message}#m-{result.message}" if result.message else ""
+    date = result.at.date().isoformat()
+    return Source(result.title.text, f"{page}{at}", text[:MAX_PASSAGE_CHARS], date)

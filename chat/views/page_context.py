@@ -25,7 +25,7 @@ from .conversations.conversation_pages import Listing
 from .conversations.conversations import NEXT, context_start
 from .conversations.thread import Thread
 from .files import attachment_parts
-from .requests import access, parameter_form
+from .requests import access, parameter_form, tool_switches
 
 MESSAGES_TO_LEARN_KEYS = 5
 
@@ -100,6 +100,7 @@ def page_context(
         ),
         "thinkers": [each.id for each in catalog if parameter_form.can_switch_thinking(each)],
         "is_thinking": chosen.get(parameter_form.THINKING, True),
+        "tools": tool_switches.switches(conversation),
         "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (

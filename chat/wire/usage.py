@@ -23,7 +23,6 @@ _TOTAL = ("total_tokens", "totalTokenCount", "totalTokens")
 _REASONING = ("reasoning_tokens", "thoughtsTokenCount")
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
-_COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons", "reasoning_tokens")
 
 
 @dataclass(slots=True, frozen=True)
@@ -56,8 +55,14 @@ def total_usage(one: Usage | None, other: Usage | None) -> Usage | None:
     """Return the sum of two requests' usage; None if neither is known."""
     if one is None or other is None:
         return one or other
-    counts = (getattr(one, name) + getattr(other, name) for name in _COUNTS)
-    return Usage(*counts, is_estimated=one.is_estimated or other.is_estimated)
+    return Usage(
+        one.prompt_tokens + other.prompt_tokens,
+        one.completion_tokens + other.completion_tokens,
+        one.cached_tokens + other.cached_tokens,
+        one.neurons + other.neurons,
+        one.reasoning_tokens + other.reasoning_tokens,
+        one.is_estimated or other.is_estimated,
+    )
 
 
 class UsageAccumulator:

@@ -67,9 +67,11 @@ export class Composer {
     return this.#form.elements.model?.value;
   }
 
-  /** The fields that accompany each request for a reply: the model, and thinking once it was switched. */
+  /** The fields that accompany each request for a reply: the model, tools, and thinking once it was switched. */
   get choice() {
-    return { model: this.model, parameters: this.#switched };
+    const tools = Array.from(this.#form.querySelectorAll('[type=checkbox][name=tools]'));
+    const checked = tools.filter((each) => each.checked).map((each) => each.value);
+    return { model: this.model, parameters: this.#switched, tools: tools.length ? checked : undefined };
   }
 
   /** The fields that accompany a question: in a new conversation also the instructions and parameters. */

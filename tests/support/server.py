@@ -264,6 +264,7 @@ class Stream:
         self.finished = False  # [DONE] came
         self.names: list[str] = []
         self.problems: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Any]] = []  # each change of one
         self._events = self._read()
         self._deadline = time.monotonic() + LONGEST_STREAM
 
@@ -294,6 +295,8 @@ class Stream:
             self.done = payload
         elif event.event == "problem":
             self.problems.append(payload)
+        elif event.event == "step":
+            self.steps.append(payload["step"])
         self.text += payload.get("response", "")
         self.reasoning += payload.get("reasoning", "")
         self.blocks = patched(self.blocks, payload.get("html", []))

@@ -261,7 +261,7 @@ def _columns_of(conversation: Conversation) -> dict[str, Any]:
 
 
 def _apply_settings(conversation: Conversation, command: Command) -> None:
-    """Store the command's model, system prompt, tools and parameters, if it names any, in the conversation."""
+    """Store in the conversation what the command names of model, system prompt, tools and parameters."""
     for name in ("model", "system"):
         if (sent := getattr(command, name, None)) is not None:
             setattr(conversation, name, sent)

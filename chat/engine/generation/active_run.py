@@ -199,8 +199,8 @@ class WriteResult:
     """The result of storing a batch. Runs are named by their ids.
 
     `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
-    the run left the queue. `cited`: how many of its citations are stored. `stopped`: a stop was requested. `lost`: no
-    longer a live run of this process.
+    the run left the queue. `cited`: how many of its citations are stored. `stopped`: a stop was requested.
+    `lost`: no longer a live run of this process.
     """
 
     outcomes: dict[uuid.UUID, RunOutcome]
@@ -305,7 +305,7 @@ def save(
 
 
 def _store_citations(active_run: ActiveRun) -> int:
-    """Store the citations of a run, unless they are stored. Return how many it has then; 0 if none was new."""
+    """Store the citations of a run, unless they are stored. Return how many; 0 if none was new."""
     if not (citations := active_run.unstored_citations):
         return 0
     Citation.objects.add(active_run.run.message_id, citations)

@@ -56,7 +56,7 @@ def event_stream(
     reconnecting.
     """
     ids = {"X-Run-Id": str(state.info.run), "X-Conversation-Id": str(state.info.conversation)}
-    if state.outcome is not None and position == state.end._replace(done=True):
+    if state.outcome is not None and position == state.end._replace(steps=state.revision, done=True):
         return HttpResponse(status=204, headers=ids)
     feed = (HtmlFeed if request.GET.get("html") == "1" else PlainFeed).of(state)
     session = request.session.session_key or ""

@@ -1,0 +1,24 @@
+"""The switches of the message box for the tools that this site offers."""
+
+from django.utils.translation import gettext as _
+
+from chat.models import Conversation
+from chat.tools.registry import offered
+
+
+def switches(conversation: Conversation | None) -> list[dict[str, object]]:
+    """Return the name, texts and state of each switch; none where the site offers no tool."""
+    chosen = conversation.tools if conversation else []
+    texts = {
+        "web_search": (_("Web"), _("Replies can search the web and read pages")),
+        "search_my_chats": (_("My chats"), _("Replies can search your earlier chats")),
+    }
+    return [
+        {
+            "name": name,
+            "label": texts.get(name, (name, ""))[0],
+            "help": texts.get(name, (name, ""))[1],
+            "on": name in chosen,
+        }
+        for name in offered()
+    ]

@@ -1,0 +1,202 @@
+"""A reply in steps: the model calls tools, every viewer sees the steps, and nothing is called twice."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.fake_cloudflare.server import Fake
+from tests.fake_cloudflare.tool_scenarios import turns_line
+from tests.support.people import CSRF
+from tests.support.server import Person, Server, Stream
+
+MINE = {"tools": ["search_my_chats"]}
+
+
+def search(*queries: str) -> list[list[Any]]:
+    return [["search_my_chats", {"query": query}] for query in queries]
+
+
+@pytest.fixture
+def alice(server: Server) -> Person:
+    return server.person("alice")
+
+
+@pytest.fixture
+def earlier(alice: Person) -> None:
+    with alice.ask("Where do we keep the walnut boat?") as stream:
+        stream.to_end()
+
+
+def states(stream: Stream) -> list[tuple[int, str]]:
+    return [(step["n"], step["state"]) for step in stream.steps]
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("shape", ["fragments", "whole", "native", "nameless"])
+def test_a_call_is_a_step_and_its_result_goes_to_the_model(
+    alice: Person, earlier: None, server: Server, fake: Fake, shape: str
+) -> None:
+    answer = {"text": "In the shed [1]."}
+    line = turns_line({"text": "I look.", "calls": search("walnut")}, answer, shape=shape)
+    before = len(fake.calls)
+    with alice.ask(line, **MINE) as stream:
+        stream.to_end()
+    assert stream.done
+    assert (stream.done["status"], stream.text) == ("complete", "I look.\n\nIn the shed [1].")
+    assert states(stream) == [(1, "running"), (1, "done")]
+    assert stream.steps[-1]["arguments"] == {"query": "walnut"}
+    assert stream.steps[-1]["sources"][0]["title"] == "Where do we keep the walnut boat?"
+    first, second = (call["body"] for call in fake.calls[before:][:2])
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["search_my_chats"]
+    assert [message["role"] for message in second["messages"][-2:]] == ["assistant", "tool"]
+    assert '<source number="1">' in second["messages"][-1]["content"]
+    assert second["messages"][-1]["tool_call_id"] == second["messages"][-2]["tool_calls"][0]["id"]
+
+
+def test_a_replay_brings_each_step_once_in_its_last_state(alice: Person, earlier: None) -> None:
+    line = turns_line({"calls": search("walnut", "boat")}, {"calls": search("shed")}, {"text": "Done."})
+    with alice.ask(line, **MINE) as stream:
+        stream.to_end()
+    assert len(stream.steps) == 6
+    with alice.follow(stream.run) as replay:
+        replay.to_end()
+    assert states(replay) == [(1, "done"), (2, "done"), (3, "done")]
+    assert (replay.text, replay.done) == ("Done.", stream.done)
+    with alice.follow(stream.run, "0.0.4") as rest:
+        rest.to_end()
+    assert states(rest) == [(3, "done")]
+    end = alice.get(f"/runs/{stream.run}/stream/", headers={"Last-Event-ID": stream.position})
+    assert end.status_code == 204
+
+
+@pytest.mark.parametrize("position", ["0.0.99", "5.0.1!x", "1.1.1.1", "0.0.-1"])
+def test_positions_of_steps_are_checked_like_others(alice: Person, earlier: None, position: str) -> None:
+    with alice.ask(turns_line({"calls": search("boat")}, {"text": "Done."}), **MINE) as stream:
+        stream.to_end()
+    with alice.follow(stream.run, position) as again:
+        if position == "0.0.99":
+            assert again.to_end().names[:3] == ["meta", "reset", "step"]
+        else:
+            assert again.status == 400
+
+
+def test_the_tools_stay_with_the_conversation(alice: Person, earlier: None, fake: Fake) -> None:
+    with alice.ask("hello", **MINE) as stream:
+        stream.to_end()
+    path = f"/c/{stream.conversation}/messages/"
+    with alice.ask(turns_line({"calls": search("boat")}, {"text": "Yes."}), path) as again:
+        again.to_end()
+    assert states(again) == [(1, "running"), (1, "done")]
+    with alice.ask("and now without", path, tools=[]) as without:
+        without.to_end()
+    assert "tools" not in fake.calls[-1]["body"]
+
+
+@pytest.mark.parametrize("tools", ["search_my_chats", [1], ["nothing"], {"a": 1}, [["search_my_chats"]]])
+def test_what_is_no_list_of_tools_is_refused(alice: Person, server: Server, tools: object) -> None:
+    before = server.database.value("SELECT COUNT(*) FROM chat_run")
+    assert alice.post("/c/", {"content": "hello", "tools": tools}).status_code == 400
+    assert server.database.value("SELECT COUNT(*) FROM chat_run") == before
+
+
+def test_the_same_send_twice_calls_nothing_twice(alice: Person, earlier: None, fake: Fake) -> None:
+    body = {"content": turns_line({"calls": search("boat")}, {"text": "Yes."}), **MINE}
+    key = "7b0dcb11-33ab-4c3d-9d25-3e1f7a6a0a01"
+    with alice.start("/c/", **body, client_key=key) as stream:
+        stream.to_end()
+    before = len(fake.calls)
+    with alice.start("/c/", **body, client_key=key) as again:
+        again.to_end()
+    assert (again.run, again.text, len(fake.calls)) == (stream.run, "Yes.", before)
+    assert alice.post("/c/", {**body, "tools": [], "client_key": key}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (["nothing_like_it", {}], "There is no such tool."),
+        (["search_my_chats", '{"query": '], "The model’s call could not be read."),
+        (["search_my_chats", "[1]"], "The model’s call could not be read."),
+        (["search_my_chats", {"query": ""}], "The search has no words."),
+        (["search_my_chats", {"query": ["a"]}], "The search has no words."),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_a_failed_step(
+    alice: Person, fake: Fake, call: list[Any], why: str
+) -> None:
+    with alice.ask(turns_line({"calls": [call]}, {"text": "Never mind."}), **MINE) as stream:
+        stream.to_end()
+    assert (stream.text, states(stream)) == ("Never mind.", [(1, "running"), (1, "failed")])
+    assert stream.steps[-1]["summary"] == why
+    assert fake.calls[-1]["body"]["messages"][-1]["content"] == why
+
+
+def test_beyond_the_limit_the_model_answers_with_what_it_has(
+    alice: Person, earlier: None, fake: Fake
+) -> None:
+    with alice.ask(turns_line({"calls": search("boat", "shed", "oar")}, shape="whole"), **MINE) as stream:
+        stream.to_end()
+    assert stream.done
+    assert stream.done["status"] == "complete"
+    assert len({step["n"] for step in stream.steps}) == 8
+    last = fake.calls[-1]["body"]
+    assert "tools" not in last
+    assert "No more calls are possible" in last["messages"][-1]["content"]
+
+
+@pytest.mark.database
+def test_another_process_shows_the_same_steps(servers: Callable[..., Server]) -> None:
+    one, two = servers(), servers()
+    line = turns_line({"text": "I look.", "calls": search("boat")}, {"text": "words " * 30}, delay=0.05)
+    with one.person("alice").ask(line, **MINE) as stream:
+        stream.until(4)
+        with two.person("alice").follow(stream.run) as elsewhere:
+            elsewhere.to_end()
+        stream.to_end()
+    assert elsewhere.steps[-1] == stream.steps[-1]
+    assert (elsewhere.text, elsewhere.position) == (stream.text, stream.position)
+
+
+@pytest.mark.database
+def test_after_kill_9_the_steps_are_there_and_continue_uses_them(
+    server: Server, earlier: None, fake: Fake
+) -> None:
+    alice = server.person("alice")
+    line = turns_line({"calls": search("walnut")}, {"text": "In the shed, " + "as ever " * 200}, delay=0.02)
+    with alice.ask(line, **MINE) as stream:
+        stream.until(60)
+        server.kill()
+    server.start()
+    with alice.follow(stream.run) as again:
+        again.to_end()
+    assert again.done
+    assert (again.done["status"], states(again)) == ("interrupted", [(1, "done")])
+    message = stream.meta["message"]
+    before = len(fake.calls)
+    with alice.start(f"/messages/{message}/continue/") as more:
+        more.to_end()
+    sent = fake.calls[before]["body"]["messages"]
+    assert '<source number="1">' in sent[0]["content"]
+    assert states(more) == []
+    page = alice.get(f"/c/{stream.conversation}/").text
+    assert page.count('<li data-state="done">') == 1
+
+
+def test_a_page_shows_the_steps_without_scripts_too(alice: Person, earlier: None) -> None:
+    with alice.ask(turns_line({"calls": search("<b>boat</b>")}, {"text": "Done."}), **MINE) as stream:
+        stream.to_end()
+    page = alice.get(f"/c/{stream.conversation}/").text
+    assert "Search your chats for “&lt;b&gt;boat&lt;/b&gt;”" in page
+    assert "1 search" in page
+    assert re.search(r'name="tools" value="search_my_chats"[^>]* checked', page)
+
+
+def test_a_form_chooses_tools(alice: Person, server: Server) -> None:
+    form = {"csrfmiddlewaretoken": CSRF, "content": "hello", "tools": ["", "search_my_chats"]}
+    response = alice.client.post("/c/", data=form)
+    assert response.status_code == 303
+    chosen = "SELECT tools FROM chat_conversation ORDER BY created DESC LIMIT 1"
+    assert json.loads(server.database.value(chosen)) == ["search_my_chats"]

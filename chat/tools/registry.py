@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from chat.upstream.catalog import LlmModel
-
 from .my_chats import SearchMyChats
 from .tool import Tool
 
@@ -18,10 +16,7 @@ def offered() -> list[str]:
     return list(_TOOLS)
 
 
-def tools_for(names: Iterable[str], model: LlmModel) -> list[Tool]:
-    """Return the tools that these names bring, as far as this site offers them still.
-
-    A model that cannot call tools gets none.
-    """
-    wanted, found = set(names), offered()
-    return [tool for name in found if name in wanted and model.tools for tool in _TOOLS[name]()]
+def tools_for(names: Iterable[str]) -> list[Tool]:
+    """Return the tools that these names bring, as far as this site offers them still."""
+    wanted = set(names)
+    return [tool for name in offered() if name in wanted for tool in _TOOLS[name]()]

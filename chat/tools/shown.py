@@ -17,6 +17,8 @@ def shown_steps(steps: Iterable[Step], *, live: bool) -> dict[str, Any]:
     return {
         "line": f"{_label(running[-1])} …" if running else _sum(every),
         "live": bool(running),
+        # The server calls with an id of the model; without one, for a model that cannot call.
+        "is_for_model": any(not step.call for step in every),
         "items": [
             {
                 "label": _label(step),

@@ -58,7 +58,7 @@ class Tool(Protocol):
 
     @property
     def declaration(self) -> dict[str, Any]:
-        """The function as OpenAI's API declares it: `{"name", "description", "parameters": <JSON Schema>}`."""
+        """The function as OpenAI's API declares it: name, description and a JSON Schema as `parameters`."""
 
     def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
         """Return True if the person has to allow this call."""

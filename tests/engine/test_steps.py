@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from chat.engine.generation.search_first import queries_of
 from tests.fake_cloudflare.server import Fake
+from tests.fake_cloudflare.text_scenarios import says_line
 from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.people import CSRF
 from tests.support.server import Person, Server, Stream
@@ -200,3 +202,35 @@ def test_a_form_chooses_tools(alice: Person, server: Server) -> None:
     assert response.status_code == 303
     chosen = "SELECT tools FROM chat_conversation ORDER BY created DESC LIMIT 1"
     assert json.loads(server.database.value(chosen)) == ["search_my_chats"]
+
+
+def test_a_model_without_tools_writes_what_to_search_for(alice: Person, earlier: None, fake: Fake) -> None:
+    before = len(fake.calls)
+    line = says_line('1. walnut\n- "boat"\n')
+    with alice.ask(line, model="@cf/google/gemma-3-12b-it", **MINE) as stream:
+        stream.to_end()
+    queries, answer = (call["body"] for call in fake.calls[before:][:2])
+    assert "tools" not in queries
+    assert "Which search queries" in queries["messages"][-1]["content"]
+    assert "walnut boat" in answer["messages"][0]["content"]
+    assert "tools" not in answer
+    assert [step["arguments"]["query"] for step in stream.steps if step["state"] == "done"] == [
+        "walnut",
+        "boat",
+    ]
+    assert "it wrote what to search for" in alice.get(f"/c/{stream.conversation}/").text
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("NONE", []),
+        ("none.", []),
+        ("", []),
+        ("1. weather Oslo\n2) weather Oslo\n\n* „Wetter“", ["weather Oslo", "Wetter"]),
+        ("a\nb\nc\nd", ["a", "b", "c"]),
+        ("x" * 500, ["x" * 200]),
+    ],
+)
+def test_queries_are_lines_of_the_model(text: str, queries: list[str]) -> None:
+    assert queries_of(text) == queries

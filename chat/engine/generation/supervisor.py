@@ -27,6 +27,7 @@ from chat.wire.text import OverlapFilter
 from chat.wire.usage import Usage, total_usage
 
 from .active_run import ActiveRun, WriteResult
+from .search_first import write_queries
 from .tool_loop import ToolLoop
 from .writer import Writer
 
@@ -76,7 +77,7 @@ class Supervisor:
     def launch(self, run: Run, state: RunState, request: ChatRequest) -> None:
         """Start a run whose row is committed."""
         active_run = ActiveRun(state, run, OverlapFilter(state.info.earlier))
-        tools = tools_for(run.tools, request.model) if run.tools else []
+        tools = tools_for(run.tools) if run.tools else []
         if tools:
             active_run.tool_loop = ToolLoop(active_run, tools, self._worker, translation.get_language())
         self.states[run.pk] = state
@@ -164,6 +165,9 @@ class Supervisor:
         """Stream the model's text, call the tools that it asks for, and go on until it asks for none."""
         usage: Usage | None = None
         request = await loop.begin(request)
+        if not request.model.tools:
+            queries, usage = await write_queries(self._router, request)
+            request = await loop.search_first(request, queries)
         while True:
             outcome = await self._stream(active_run, request)
             usage = total_usage(usage, outcome.usage)

@@ -29,6 +29,7 @@ SETTING_NAMES: dict[str, str] = {}
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PRICES = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*,\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
 _MODEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199})(?:=([1-9][0-9]{3,7}))?")
+_HOST = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
 _ADDRESS = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9.-]+)):(?P<port>[0-9]{1,5})")
 # An instance of AI Search, perhaps with its namespace, and a name to show for it.
 _INSTANCE = re.compile(r"((?:[A-Za-z0-9_-]{1,64}/)?[A-Za-z0-9_-]{1,64})(?:=([^\s=][^=]{0,79}))?")
@@ -209,6 +210,19 @@ def address(name: str) -> tuple[str, int] | None:
     if not found or not 1 <= int(found["port"]) <= 65535:
         raise EnvError(f"{name} is no address with a port: write one such as 127.0.0.1:9100 or [::1]:9100.")
     return found["host"] or found["ipv6"], int(found["port"])
+
+
+def hosts(name: str) -> list[tuple[str, int | None]]:
+    """Return hosts with their port, None for any, from `host`, `host:port` or `[IPv6 address]:port`."""
+    advice = "write names or addresses of hosts, such as wiki.example.org, 10.0.0.5:8080 or [fd00::5]."
+    found = [
+        ((each["host"] or each["ipv6"]).lower(), int(each["port"]) if each["port"] else None)
+        for each in _listed(name, _HOST, advice)
+    ]
+    for host, port in found:
+        if port is not None and not 1 <= port <= 65535:
+            raise EnvError(f"{name} lists {host}:{port}: {advice}")
+    return found
 
 
 def origins(name: str) -> list[str]:

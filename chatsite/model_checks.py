@@ -214,6 +214,26 @@ def check_embedding_model() -> Iterable[tuple[str, str]]:
         )
 
 
+@system_check(20, Tags.compatibility)
+def check_web_search() -> Iterable[tuple[str, str]]:
+    """Refuse a WEB_SEARCH that lacks what it needs: people could not switch it on, and would not know why."""
+    if settings.WEB_SEARCH == "cloudflare" and not has_account():
+        yield "WEB_SEARCH is cloudflare, and no Cloudflare account is set.", NEEDS_ACCOUNT
+    if settings.WEB_SEARCH == "searxng" and not settings.SEARXNG_URL:
+        yield (
+            "WEB_SEARCH is searxng, and SEARXNG_URL is missing.",
+            "Write the address of the instance into it.",
+        )
+    if settings.WEB_SEARCH == "brave" and not settings.BRAVE_API_KEY:
+        yield (
+            "WEB_SEARCH is brave, and BRAVE_API_KEY is missing.",
+            "Write the key from Brave’s dashboard into it.",
+        )
+    key = settings.BRAVE_API_KEY
+    if key and (not key.isascii() or " " in key):
+        yield "BRAVE_API_KEY is no key.", "Copy it again from Brave’s dashboard."
+
+
 def _offered_models(wanted: str = "") -> list[str]:
     """Return the ids of the models that users can choose; [] if another check reports the mistake.
 

@@ -81,6 +81,12 @@ FALLBACK_MODELS = env.listing("FALLBACK_MODELS")
 REQUESTS_PER_MINUTE = env.integer("REQUESTS_PER_MINUTE", 300, 1, 1_000_000)
 PAID_MODEL_REQUESTS_PER_MINUTE = env.integer("PAID_MODEL_REQUESTS_PER_MINUTE", 20, 1, 1_000_000)
 
+# Web search for models that call for it, and pages. WEB_SEARCH "": Cloudflare, if there is an account.
+WEB_SEARCH = env.choice("WEB_SEARCH", "", "none", "cloudflare", "searxng", "brave")
+SEARXNG_URL = env.url("SEARXNG_URL")
+BRAVE_API_KEY = env.secret("BRAVE_API_KEY")
+READ_PAGE_ALLOWED_HOSTS = env.hosts("READ_PAGE_ALLOWED_HOSTS")
+
 # How long a model server may send nothing, say nothing, and take for a whole reply.
 UPSTREAM_SILENCE_SECONDS = env.integer("UPSTREAM_SILENCE_SECONDS", 60, 1, 86_400)
 UPSTREAM_PROGRESS_SECONDS = env.integer("UPSTREAM_PROGRESS_SECONDS", 300, 1, 86_400)

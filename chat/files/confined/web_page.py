@@ -17,13 +17,13 @@ def html_text(text: str, address: str = "", frames: Frames | None = None) -> str
     tree = parsed(text)
     base = tree.css_first("base[href]")
     body = restored(Body((base and base.attributes["href"]) or address, frames).text_of(tree.root))
-    title, description = _title(tree), _description(tree)
+    title, description = title_of(tree), _description(tree)
     if title == body.partition("\n")[0].lstrip("# "):
         title = ""
     return "\n\n".join(part for part in (title, description, body) if part)
 
 
-def _title(tree: Any) -> str:
+def title_of(tree: Any) -> str:
     found = next((each for each in tree.css("title") if each.parent.tag in ("head", "body")), None)
     if found is not None:
         return joined(found.text_content or found.text())

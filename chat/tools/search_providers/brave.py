@@ -1,0 +1,28 @@
+"""The Brave Search API.
+
+https://api-dashboard.search.brave.com/app/documentation/web-search/get-started
+"""
+
+from urllib.parse import urlencode
+
+from django.conf import settings
+
+from chat.tools.service import fetch_json
+from chat.tools.tool import Source
+from chat.tools.web_search import MAX_RESULTS, sources
+
+URL = "https://api.search.brave.com/res/v1/web/search"
+MAX_WORDS = 50  # of a query
+
+
+class Brave:
+    max_query_characters = 400
+    cost = None  # by the plan
+
+    async def search(self, query: str) -> list[Source]:
+        words = " ".join(query.split()[:MAX_WORDS])
+        asked = urlencode({"q": words, "count": MAX_RESULTS, "text_decorations": "false"})
+        told = await fetch_json("GET", f"{URL}?{asked}", {"X-Subscription-Token": settings.BRAVE_API_KEY})
+        web = told.get("web") if isinstance(told, dict) else None
+        results = web.get("results") if isinstance(web, dict) else None
+        return sources(results, "title", "url", "description", "page_age")

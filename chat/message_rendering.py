@@ -19,13 +19,15 @@ SLICE_SECONDS = 0.05  # wall time for which one page renders before the next use
 class Text(NamedTuple):
     """A message's Markdown, or the text of a question: there only fenced code is drawn.
 
-    `anchors`: see `rendering.markdown.render`; `final`: the text will not change any more.
+    `anchors`: see `rendering.markdown.render`; `final`: the text will not change any more; `sources`: how
+    many the page lists below it.
     """
 
     markdown: str
     anchors: str
     final: bool = True
     typed: bool = False
+    sources: int = 0
 
 
 async def render_page(person: Hashable, texts: Iterable[Text]) -> list[MessageHtml]:
@@ -79,7 +81,8 @@ class _Page:
             if text.typed:
                 self.html.append(self._renderer.question(text.markdown))
             else:
-                self.html.append(self._renderer.html(text.markdown, text.anchors, final=text.final))
+                rendered = self._renderer.html(text.markdown, text.anchors, text.sources, final=text.final)
+                self.html.append(rendered)
             if time.monotonic() > until:
                 return False
         return True

@@ -148,6 +148,7 @@ class Transcript:
                 str(entry.message.pk),
                 not entry.is_live,
                 typed=entry.message.role == Message.Role.USER,
+                sources=len(entry.sources),
             )
             for entry in self.entries
         ]

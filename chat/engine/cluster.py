@@ -22,7 +22,7 @@ from chat.db.executor import run_in_db
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Message, Run, RunChunk, Step
+from chat.models import Citation, Message, Run, RunChunk, Step
 from chat.wire.position import Position
 
 DATABASE_POLL_SECONDS = 1.0  # interval of reading the database while no messages come
@@ -57,18 +57,26 @@ class RemoteRun(RunState):
 
 
 @dataclass(frozen=True, slots=True)
-class RunSnapshot:
-    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome.
+class Found:
+    """The steps of a run, those of the runs that it continues, and the number of sources that they found."""
 
-    `steps` are those of the run, `earlier_steps` those of the runs that it continues.
-    """
+    steps: Sequence[Step] = ()
+    earlier_steps: Sequence[Step] = ()
+    sources: int = 0
+
+
+NOTHING = Found()
+
+
+@dataclass(frozen=True, slots=True)
+class RunSnapshot:
+    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome."""
 
     at: Position
     text: str
     reasoning: str
     outcome: RunOutcome | None
-    steps: Sequence[Step] = ()
-    earlier_steps: Sequence[Step] = ()
+    found: Found = NOTHING
 
 
 def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
@@ -79,25 +87,28 @@ def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.is_live:
         text, reasoning = RunChunk.objects.texts(run, at.text, at.reasoning)
-        steps = _steps(row)
+        found = _found(row)
         if Run.objects.live().filter(pk=run).exists():
-            return RunSnapshot(at, text, reasoning, None, *steps)
+            return RunSnapshot(at, text, reasoning, None, found)
         row = Run.objects.filter(pk=run).first()
     try:
         if row is not None:
-            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row), *_steps(row))
+            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row), _found(row))
     except Message.DoesNotExist:  # its conversation was deleted since the row was read
         pass
     return RunSnapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
 
 
-def _steps(run: Run) -> tuple[list[Step], list[Step]]:
-    """Return the steps of the run, and those of the runs before it of the same message."""
-    if not run.tools:
-        return [], []
-    every = Step.objects.of_messages([run.message_id]).get(run.message_id, [])
-    own = [step for step in every if step.run_id == run.pk]
-    return own, [step for step in every if step.run_id != run.pk and step.created <= run.created]
+def _found(run: Run) -> Found:
+    if not (run.tools or run.cited):
+        return NOTHING
+    cited = Citation.objects.filter(message=run.message_id)
+    steps = Step.objects.of_messages([run.message_id]).get(run.message_id, []) if run.tools else []
+    return Found(
+        [step for step in steps if step.run_id == run.pk],
+        [step for step in steps if step.run_id != run.pk and step.created <= run.created],
+        len({each.source for each in cited}),
+    )
 
 
 class RemoteRuns:
@@ -155,8 +166,9 @@ class RemoteRuns:
             self._log.failed(error)
             return
         self._log.succeeded()
-        remote_run.earlier_steps = snapshot.earlier_steps
-        remote_run.show_steps(snapshot.steps)
+        remote_run.earlier_steps = snapshot.found.earlier_steps
+        remote_run.sources = snapshot.found.sources
+        remote_run.show_steps(snapshot.found.steps)
         if snapshot.outcome is None:
             remote_run.apply(snapshot.at, snapshot.text, snapshot.reasoning)
         else:

@@ -6,12 +6,15 @@ Of an imported reply, also the attempts at it.
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from operator import attrgetter
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.dateparse import parse_date
 
 from chat.limits import (
     MAX_CITATION_TITLE_CHARS,
@@ -32,6 +35,17 @@ class CitedSource:
     url: str
     attachment: uuid.UUID | None
     passages: list["Citation"] = field(default_factory=list)
+
+    @property
+    def host(self) -> str:
+        """The host of its address; "" for a document, or a page of this site."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def date(self) -> date | None:
+        """The day on which the page was changed last, as far as it is known."""
+        named = next((each.date for each in self.passages if each.date), "")
+        return parse_date(named) if named else None
 
     @property
     def pages(self) -> list[int]:
@@ -125,6 +139,11 @@ class Citation(models.Model):
         """The fields by which a citation differs from the others of its reply."""
         return self.title, self.url, self.page, self.text
 
+    @property
+    def source(self) -> tuple[str, str, uuid.UUID | None]:
+        """The fields that name the source: a page numbers the sources, and a model cites the numbers."""
+        return self.title, self.url, self.attachment_id
+
     def copy(self, message: uuid.UUID, attachment: uuid.UUID | None) -> "Citation":
         """Return a new citation of another message, with its copy of the attachment; it is not saved."""
         return Citation(
@@ -144,8 +163,7 @@ def by_source(citations: Iterable[Citation]) -> list[CitedSource]:
     """Return the sources in the order of their first citation, each with its passages."""
     found: dict[tuple[str, str, uuid.UUID | None], CitedSource] = {}
     for each in sorted(citations, key=attrgetter("number")):
-        key = (each.title, each.url, each.attachment_id)
-        source = found.setdefault(key, CitedSource(*key))
+        source = found.setdefault(each.source, CitedSource(*each.source))
         source.passages.append(each)
     return list(found.values())
 

@@ -20,20 +20,24 @@ class Blocks:
 
     A block is closed by the first complete line of the next one. A later line can only change the meaning of
     the `[label]`s in a closed block, which `finish` corrects, as well as what fences in HTML make of others.
-    Not thread-safe.
+    `sources`: how many there are to cite. Not thread-safe.
     """
 
-    def __init__(self, anchors: str = "") -> None:
+    def __init__(self, anchors: str = "", sources: int = 0) -> None:
         self._anchors = anchors
         self._text = ""
         self._fed: list[str] = []
         self._flushed = 0  # code points
         self._blocks: list[Block] = []
         self._closed = 0  # the number of closed blocks
-        self._definitions = LinkDefinitions()
+        self._definitions = LinkDefinitions(sources)
         self._dependent: list[int] = []  # indices of the blocks that a later definition may have changed
         self._fence: OpenFence | None = None  # the last block, if code can be appended without parsing
         self._paragraph: OpenParagraph | None = None  # the same for words
+
+    def set_sources(self, sources: int) -> None:
+        """Note how many sources the text can cite from here on."""
+        self._definitions.sources = sources
 
     @property
     def text(self) -> str:
@@ -78,7 +82,7 @@ class Blocks:
         """Return the last patches, for the complete text: the blocks are then those of `render(text)`."""
         self._flushed = len(self.text)
         if self._definitions or "]:" in self.text[self._end(self._closed) :] or may_nest(self.text):
-            self._closed, self._definitions = 0, LinkDefinitions()
+            self._closed, self._definitions = 0, LinkDefinitions(self._definitions.sources)
             patches = self._render(growing=False)
             self._dependent = [
                 i for i, block in enumerate(self._blocks) if "[" in self.text[block.start : block.end]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyromark import Markdown, Options
 
-from .characters import neutralise_controls, restored
+from .characters import JOINER, neutralise_controls, restored
 
 MARKDOWN_OPTIONS = (
     Options.ENABLE_TABLES
@@ -21,13 +21,20 @@ EXPANDED = 100_000
 Link = tuple[str, str]  # destination, title
 
 PARSER = Markdown(options=MARKDOWN_OPTIONS)
+CITATION = "source:"  # the destination of a citation, with its number
+_NUMBER = re.compile(r"[1-9]\d{0,2}", re.ASCII)
+_ADJACENT = re.compile(r"\[\d{1,3}\](?=\[\d{1,3}\])", re.ASCII)
 _MENTIONED = re.compile(r"\[\^([^\]\s]+)\]")
 
 
 class LinkDefinitions:
-    """The definitions in closed blocks, for the blocks after them. The first one of a label counts."""
+    """The definitions in closed blocks, for the blocks after them. The first one of a label counts.
 
-    def __init__(self) -> None:
+    Without a definition, `[3]` is a citation if there are so many `sources`.
+    """
+
+    def __init__(self, sources: int = 0) -> None:
+        self.sources = sources
         self._links: dict[str, Link] = {}
         self._footnotes: dict[str, str] = {}
 
@@ -46,9 +53,13 @@ class LinkDefinitions:
         """Return a parser, for a single parse, that resolves the links defined so far."""
         return (
             Markdown(options=MARKDOWN_OPTIONS, broken_link_callback=self._resolver())
-            if self._links
+            if self._links or self.sources
             else PARSER
         )
+
+    def apart(self, source: str) -> str:
+        """Return the source with a JOINER between adjacent citations, or `[1][2]` would be one link."""
+        return _ADJACENT.sub(rf"\g<0>{JOINER}", source) if self.sources else source
 
     def preamble(self, source: str) -> str:
         """Return stub definitions, to put before `source`, for the known footnotes it refers to."""
@@ -57,12 +68,18 @@ class LinkDefinitions:
         mentioned = {_folded(label) for label in _MENTIONED.findall(source)} & self._footnotes.keys()
         return "".join(f"[^{self._footnotes[label]}]: .\n\n" for label in mentioned) + "***\n\n"
 
+    def _is_source(self, label: str) -> bool:
+        return bool(_NUMBER.fullmatch(label)) and int(label) <= self.sources
+
     def _resolver(self) -> Callable[[Any], Link | None]:
         left = EXPANDED
 
         def resolve(link: dict[str, Any]) -> Link | None:
             nonlocal left
-            found = self._links.get(_folded(restored(link["reference"])))
+            label = restored(link["reference"])
+            found = self._links.get(_folded(label))
+            if found is None and link["link_type"] == "Shortcut" and self._is_source(label):
+                return CITATION + label, ""
             left -= len(found[0]) if found else 0
             return found if left >= 0 else None
 

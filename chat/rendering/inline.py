@@ -13,6 +13,7 @@ from pyromark.event import Range
 
 from . import html_tags, links
 from .characters import direction_of, is_bidirectional, neutralise_code, restored
+from .definitions import CITATION
 from .mathml import Equation
 from .maths import pieces, unescaped, unmasked
 from .open_end import open_inline
@@ -182,12 +183,26 @@ class Inline(Elements):
         return self._anchors + quote(label.casefold(), safe="")
 
     def _start_link(self, details: dict[str, str], span: Range) -> None:
+        if details["link_type"] == "ShortcutUnknown" and details["dest_url"].startswith(CITATION):
+            return self._start_citation(details["dest_url"].removeprefix(CITATION))
         scheme = "mailto:" if details["link_type"] == "Email" else ""
         address = links.address(scheme + unescaped(restored(details["dest_url"]), self._equations))
         if address is None or self._link:  # an address in angle brackets may stand in a link's text
             return self._ends.append("")
         self._link = (address, [])
         return self._open(links.open_tag(address, title=self._unmasked(details["title"])), self._end_link)
+
+    def _start_citation(self, number: str) -> None:
+        if self._link:
+            self._out.append("[")
+            return self._ends.append("]")
+        self._link = ("", [])
+        target = f"#{self._anchors}source.{number}"
+        return self._open(f'<a class="cite" href="{escape(target)}">[', self._end_citation)
+
+    def _end_citation(self, span: Range) -> None:
+        self._link = None
+        self._out.append("]</a>")
 
     def _end_link(self, span: Range) -> None:
         assert self._link

@@ -72,13 +72,13 @@ def parse(
     highlighting budget that is left. `maths`: the characters of equations that are left. `growing`: more text
     follows.
     """
-    known, budget = known or LinkDefinitions(), budget or Budget()
+    known, budget = LinkDefinitions() if known is None else known, budget or Budget()
     shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
     preamble = known.preamble(shown)
     nested = fences(shown)
     masked = mask(shown, maths, nested, growing=growing)
     hidden = hide_pipes(hide_inner(masked.text, nested), growing=growing)
-    whole = for_parser(apart(preamble + hidden))
+    whole = for_parser(apart(preamble + known.apart(hidden)))
     source = whole.encode()
     writer = HtmlWriter(source, anchors, outline, budget=budget, equations=masked.equations, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)

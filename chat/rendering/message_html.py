@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import blake2b
 
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
+from .definitions import LinkDefinitions
 from .markdown import parse
 from .questions import question_html
 
@@ -82,9 +83,9 @@ class HtmlStore:
                 self.bytes -= len(oldest) + ENTRY_BYTES
 
 
-def key_of(text: str, anchors: str) -> bytes:
+def key_of(text: str, anchors: str, sources: int = 0) -> bytes:
     """Return a digest of everything that the HTML depends on."""
-    return blake2b(f"{anchors}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(f"{anchors} {sources}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _packed(html: str) -> bytes:
@@ -116,10 +117,13 @@ class PageRenderer:
         self._after_block = after_block or (lambda: None)
         self._left = PAGE_BUDGET
 
-    def html(self, text: str, anchors: str, *, final: bool = True) -> MessageHtml:
-        """Return the HTML of a message. `anchors`: see `render`. `final`: the text no longer changes."""
-        make = partial(self._make, text, anchors, final=final)
-        return MessageHtml(self._store.get_or_make(key_of(text, anchors), make))
+    def html(self, text: str, anchors: str, sources: int = 0, *, final: bool = True) -> MessageHtml:
+        """Return the HTML of a message. `anchors`: see `render`. `final`: the text no longer changes.
+
+        `sources`: how many the page lists below it, so that citations lead there.
+        """
+        make = partial(self._make, text, anchors, sources, final=final)
+        return MessageHtml(self._store.get_or_make(key_of(text, anchors, sources), make))
 
     def question(self, text: str) -> MessageHtml:
         """Return the HTML of a question, with its fenced code drawn. Without any it is made at each view."""
@@ -134,11 +138,11 @@ class PageRenderer:
         self._left -= granted - budget.left
         return html, not (budget.exceeded and granted < HIGHLIGHT_BUDGET_CHARS)
 
-    def _make(self, text: str, anchors: str, *, final: bool) -> tuple[str, bool]:
+    def _make(self, text: str, anchors: str, sources: int, *, final: bool) -> tuple[str, bool]:
         granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)
         budget = Budget(granted)
         blocks: list[str] = []
-        for block in parse(text, anchors, budget=budget):
+        for block in parse(text, anchors, LinkDefinitions(sources), budget=budget):
             blocks.append(block.html)
             self._after_block()
         self._left -= granted - budget.left

@@ -87,7 +87,7 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
             "a": {"target": {"_blank"}},
         },
         allowed_classes={
-            "a": {"image"},
+            "a": {"cite", "image"},
             "div": {"table", "footnote"},
             "figure": {"code", RUNNABLE},
             "li": {"task"},

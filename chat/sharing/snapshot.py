@@ -82,7 +82,13 @@ def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | N
 async def render(snapshot: SharedPage, visitor: Hashable) -> None:
     """Render the messages and add their HTML. `visitor`: the client whose share of the renderer this uses."""
     texts = [
-        Text(each["text"], each["id"], typed=each["role"] == Message.Role.USER) for each in snapshot.messages
+        Text(
+            each["text"],
+            each["id"],
+            typed=each["role"] == Message.Role.USER,
+            sources=len(each.get("sources", ())),
+        )
+        for each in snapshot.messages
     ]
     html = await render_page(visitor, texts)
     for message, rendered in zip(snapshot.messages, html, strict=True):

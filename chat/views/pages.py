@@ -51,7 +51,13 @@ class ChatPage:
 
     def _texts(self) -> list[Text]:
         return [
-            Text(item["text"], str(item["id"]), item["final"], typed=item["role"] == Message.Role.USER)
+            Text(
+                item["text"],
+                str(item["id"]),
+                item["final"],
+                typed=item["role"] == Message.Role.USER,
+                sources=item.get("source_count", 0),
+            )
             for item in self.items
         ]
 

@@ -69,7 +69,7 @@ export class Composer {
 
   /** The fields that accompany each request for a reply: the model, tools, and thinking once it was switched. */
   get choice() {
-    const tools = Array.from(this.#form.querySelectorAll('[type=checkbox][name=tools]'));
+    const tools = Array.from(this.#form.elements).filter((each) => each.name === 'tools' && each.type === 'checkbox');
     const checked = tools.filter((each) => each.checked).map((each) => each.value);
     return { model: this.model, parameters: this.#switched, tools: tools.length ? checked : undefined };
   }

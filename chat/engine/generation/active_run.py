@@ -56,6 +56,7 @@ class ActiveRun:
     batched_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)
     citations: tuple[Citation, ...] = ()  # of the passages that the model was given; not saved yet
+    earlier: list[Citation] = field(default_factory=list)  # of the runs that this one continues
     given: list[Citation] = field(default_factory=list)  # of the parts of documents in the request
     found: list[Citation] = field(default_factory=list)  # by the tools that the model has called
     named: list[Citation] = field(default_factory=list)  # by the server: of AI Search and of the model
@@ -126,6 +127,7 @@ class ActiveRun:
     def note_citations(self) -> None:
         """Have all citations stored that are known by now. Those that are stored are not stored again."""
         citations = tuple([*self.given, *self.found, *self.named][:MAX_CITATIONS])
+        self.state.sources = len({each.source for each in [*self.earlier, *citations]})
         if len(citations) > len(self.citations):
             self.citations, self.citations_stored = citations, False
 

@@ -96,6 +96,7 @@ class ToolLoop:
         """Return the first request: with the tools, and with what earlier runs of the message have found."""
         past = await run_in_db(_past, self._run.run.conversation_id, self._run.run.message_id)
         self._context.known = {*past.addresses, *(url for each in past.questions for url in addresses(each))}
+        self._run.earlier = past.citations
         for citation in past.citations:
             self._number(citation)
         for part in self._run.part_citations(request):
@@ -219,8 +220,7 @@ class ToolLoop:
         step.result = "\n\n".join(parts)[: settings.TOOL_MAX_RESULT_KB * 1_000]
 
     def _number(self, citation: Citation) -> int:
-        source = (citation.title, citation.url, citation.attachment_id)
-        return self._numbers.setdefault(source, len(self._numbers) + 1)
+        return self._numbers.setdefault(citation.source, len(self._numbers) + 1)
 
     def _results(
         self,

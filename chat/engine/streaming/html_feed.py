@@ -72,7 +72,7 @@ class HtmlFeed(Feed):
 
     def reset(self) -> None:
         """Start again. A thread that still renders the old blocks goes on; its result is dropped."""
-        self._blocks = Blocks(str(self.state.info.message))
+        self._blocks = Blocks(str(self.state.info.message), self.state.sources)
         self._blocks.feed(self.state.info.earlier)
         self._step: RenderStep | None = None
         self.rendered = Position()
@@ -145,6 +145,7 @@ class HtmlFeed(Feed):
             self._timer = None
         state, blocks = self.state, self._blocks
         job = RenderJob(blocks, state.end, ends=state.outcome is not None, failed=self._render_failed)
+        blocks.set_sources(state.sources)
         blocks.feed(state.text[self.rendered.text :])
         length = len(blocks.text) if job.ends else blocks.open_length
         if length <= INLINE_RENDER_LIMIT and not blocks.may_highlight(whole=job.ends):

@@ -104,6 +104,7 @@ class RunState:
         self.steps: dict[int, Step] = {}  # by number
         self.earlier_steps: Sequence[Step] = ()  # of the runs that this one continues
         self.revision = 0
+        self.sources = 0  # that the text can cite
         self.outcome: RunOutcome | None = None
         self.listeners: list[Listener] = []
         self.queue_position = 0  # in the wait queue, from 1; 0: not waiting

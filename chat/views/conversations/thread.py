@@ -104,7 +104,8 @@ def read(
         several = attachments.get(item["id"], [])
         item["pictures"] = [each for each in several if each.is_picture]
         item["documents"] = [each for each in several if not each.is_picture]
-        item["sources"] = by_source(citations.get(item["id"], ())) if item["final"] else []
+        sources = by_source(citations.get(item["id"], ()))
+        item["source_count"], item["sources"] = len(sources), sources if item["final"] else []
     live_run = next((run.pk for run in runs.values() if run.is_live), None)
     return Thread(items, ids[0] if len(places) > len(page) else None, live_run)
 

@@ -1,0 +1,82 @@
+"""The steps of a reply as somebody sees them: while they happen, afterwards, and without scripts."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.fake_cloudflare.tool_scenarios import turns_line
+from tests.support.server import Server
+
+WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)
+
+
+def searches(*queries: str) -> list[list[object]]:
+    return [["search_my_chats", {"query": query}] for query in queries]
+
+
+def switch(chat: ChatPage) -> Locator:
+    return chat.page.get_by_role("switch", name="My chats")
+
+
+@pytest.fixture
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    """Open a chat of alice, who has asked about a boat before."""
+    with server.person("alice").ask("Where do we keep the walnut boat?") as stream:
+        stream.to_end()
+    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
+
+
+def asked(chat: ChatPage, *turns: dict[str, object], **options: object) -> None:
+    switch(chat).check(force=True)
+    chat.ask(f"Where is the boat?\n{turns_line(*turns, **options)}")
+
+
+@WIDTHS
+def test_steps_are_shown_as_they_happen_and_fold_into_a_line(chat: ChatPage) -> None:
+    turns: list[dict[str, object]] = [
+        {"text": "Let me look.", "calls": searches("walnut", "boat")},
+        {"text": "It is in the shed [1]. " * 3},
+    ]
+    asked(chat, *turns, delay=0.05)
+    line = chat.reply.locator(".steps > summary")
+    expect(line).to_contain_text("2 searches")
+    chat.ended()
+    expect(chat.reply.locator(".steps li[data-state=done]")).to_have_count(2)
+    link = chat.reply.locator(".steps a").first
+    expect(link).to_be_hidden()
+    line.focus()
+    chat.page.keyboard.press("Enter")
+    expect(link).to_be_visible()
+    streamed = chat.reply.locator("[data-part=steps]").inner_html()
+    chat.page.reload()
+    expect(chat.reply.locator(".steps > summary")).to_contain_text("2 searches")
+    folded = chat.reply.locator("[data-part=steps]").inner_html()
+    assert folded == streamed.replace(' open=""', "")
+    expect(switch(chat)).to_be_checked()
+
+
+def test_the_switch_is_worked_by_keyboard_and_stays_with_the_chat(chat: ChatPage, server: Server) -> None:
+    switch(chat).focus()
+    chat.page.keyboard.press("Space")
+    expect(switch(chat)).to_be_checked()
+    chat.ask("hello")
+    chat.ended()
+    chat.page.reload()
+    expect(switch(chat)).to_be_checked()
+    switch(chat).focus()
+    chat.page.keyboard.press("Space")
+    chat.ask("hello again")
+    chat.ended()
+    chosen = "SELECT tools FROM chat_conversation ORDER BY updated DESC LIMIT 1"
+    assert server.database.value(chosen) == "[]"
+
+
+def test_what_a_model_calls_is_text_on_the_page(chat: ChatPage) -> None:
+    asked(chat, {"calls": searches("<img src=x onerror=alert(1)>")}, {"text": "Done."})
+    chat.ended()
+    chat.reply.locator(".steps > summary").click()
+    expect(chat.reply.locator(".steps li").first).to_contain_text("<img src=x")
+    expect(chat.reply.locator(".steps img")).to_have_count(0)
+    assert re.search("1 search", chat.reply.locator(".steps > summary").inner_text())

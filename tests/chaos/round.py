@@ -151,6 +151,7 @@ class Round:
             audience.sightings,
             kept,
             len(calls),
+            steps=reply.steps,
             second=int(len(text) / (reply.tokens * reply.delay)),
             token=max(map(len, upstream.tokens_of(reply.name, reply.tokens, "w"))),
             killed=Kind.KILL in ended,

@@ -15,7 +15,10 @@ TRIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply: what it will say, and who watches. `pages`: for each viewer, whether it asks for HTML."""
+    """One reply: what it will say, and who watches. `pages`: for each viewer, whether it asks for HTML.
+
+    `steps`: the turns in which its model calls a tool before it says anything.
+    """
 
     name: str
     at: float
@@ -25,6 +28,7 @@ class Reply:
     person: str
     pages: tuple[bool, ...]
     sent_twice: bool
+    steps: int = 0
 
     @property
     def seconds(self) -> float:
@@ -62,6 +66,7 @@ def _reply(random: Random, name: str, number: int, size: Size) -> Reply:
         person=PEOPLE[number % len(PEOPLE)],
         pages=tuple(random.random() < 0.5 for _ in range(size.viewers)),
         sent_twice=number % 4 == 0,
+        steps=3 if number % 2 else 0,
     )
 
 

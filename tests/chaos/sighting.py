@@ -21,6 +21,7 @@ class Sighting:
     texts: list[str] = field(default_factory=list)
     reasonings: list[str] = field(default_factory=list)
     position: str = ""
+    steps: dict[int, str] = field(default_factory=dict)  # the state of each, as it was said last
     statuses: list[str] = field(default_factory=list)
     finished: bool = False
     wrong_positions: list[str] = field(default_factory=list)
@@ -51,6 +52,8 @@ class Sighting:
         elif event.event in ("problem", "reconnect"):
             self.problems.append(payload.get("code", event.event))
             self.note(self.problems[-1])
+        elif event.event == "step":
+            self.steps[payload["step"]["n"]] = payload["step"]["state"]
         self.text += payload.get("response", "")
         self.reasoning += payload.get("reasoning", "")
         self.blocks = patched(self.blocks, payload.get("html", []))

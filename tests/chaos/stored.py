@@ -11,6 +11,10 @@ RUNS = """
 SELECT r.id, r.status, r.client_key, q.text, m.text, m.reasoning
 FROM chat_run r JOIN chat_message m ON m.id = r.message_id JOIN chat_message q ON q.id = m.parent_id
 """
+STEPS = """
+SELECT q.text, s.number, s.state
+FROM chat_step s JOIN chat_message m ON m.id = s.message_id JOIN chat_message q ON q.id = m.parent_id
+"""
 CHUNKS = "SELECT run_id, kind, start, text FROM chat_runchunk ORDER BY run_id, kind, start"
 
 
@@ -21,6 +25,7 @@ class Stored:
     statuses: list[str] = field(default_factory=list)
     text: str = ""
     reasoning: str = ""
+    steps: dict[int, str] = field(default_factory=dict)  # the state of each
     questions: int = 0
     runs: list[str] = field(default_factory=list)
 
@@ -48,6 +53,8 @@ def read(database: Database) -> dict[str, Stored]:
         more = chunks.get(str(run), {}) if status in LIVE else {}
         stored.text += text + more.get("t", "")
         stored.reasoning += reasoning + more.get("r", "")
+    for question, number, state in database.rows(STEPS):
+        found.setdefault(name_in(question), Stored()).steps[number] = state
     for (question,) in database.rows("SELECT text FROM chat_message WHERE role = 'user'"):
         found.setdefault(name_in(question), Stored()).questions += 1
     return found

@@ -17,6 +17,7 @@ WHAT = {
     "failed": "replies that failed",
     "left_live": "rows left live",
     "calls_doubled": "calls doubled",
+    "steps_lost": "steps stored otherwise than they were seen",
     "endings_doubled": "endings doubled",
     "messages_doubled": "messages doubled",
     "without_end": "viewers left without an end",

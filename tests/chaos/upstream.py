@@ -1,5 +1,7 @@
 """Known texts: each token of each reply is another word, so that none can be taken for another."""
 
+import asyncio
+import json
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -30,6 +32,7 @@ def reasoning_of(reply: Reply) -> str:
 def question(reply: Reply) -> str:
     return (
         f"fake: known name={reply.name} tokens={reply.tokens} thoughts={reply.thoughts} delay={reply.delay}"
+        f" steps={reply.steps}"
     )
 
 
@@ -40,8 +43,18 @@ def name_in(text: str) -> str:
 
 
 @scenario
-async def known(run: Run, name: str = "", tokens: int = 5, thoughts: int = 0, delay: float = 0.05) -> None:
-    """Send the texts known for `name`: its reasoning, then its text."""
+async def known(
+    run: Run, name: str = "", tokens: int = 5, thoughts: int = 0, delay: float = 0.05, steps: int = 0
+) -> None:
+    """Send the texts known for `name`: its reasoning, then its text, after so many turns with a call."""
+    asked = [each for each in run.body["messages"] if each.get("tool_calls")]
+    if run.body.get("tools") and len(asked) < steps:
+        function = {"name": "search_my_chats", "arguments": json.dumps({"query": f"{name}s{len(asked)}"})}
+        call = {"index": 0, "id": f"call{len(asked)}", "type": "function", "function": function}
+        called = frames.frame({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+        await asyncio.sleep(delay * 5)
+        await run.send([called, *frames.closing("tool_calls", run.prompt_tokens, 1), frames.DONE], delay)
+        return
     thinking = (frames.chunk(token, "reasoning_content") for token in tokens_of(name, thoughts, "t"))
     writing = frames.catalog(tokens_of(name, tokens, "w"), run.prompt_tokens)
     await run.send(chain(thinking, writing), delay)

@@ -29,6 +29,7 @@ class Counts:
     failed: int = 0  # replies, though the upstream refuses nothing
     left_live: int = 0  # rows
     calls_doubled: int = 0
+    steps_lost: int = 0  # that a viewer saw in another state than is stored, at the end
     endings_doubled: int = 0
     messages_doubled: int = 0
     without_end: int = 0  # viewers
@@ -66,6 +67,7 @@ class Outcome:
     sightings: list[Sighting]
     stored: Stored
     calls: int
+    steps: int = 0  # the turns with a call that were planned
     second: int = 0  # characters that the upstream sends in a second
     token: int = 0  # characters of its longest token: half a second may begin and end with one
     killed: bool = False
@@ -97,7 +99,8 @@ def judge(outcome: Outcome) -> Counts:
         cut_frozen=int(is_cut and outcome.cause == Cause.FROZEN),
         cut_off=int(is_cut and outcome.cause == Cause.CUT_OFF),
         cut_short=int(is_cut and outcome.cause == Cause.UNKNOWN),
-        calls_doubled=max(0, outcome.calls - 1),
+        calls_doubled=max(0, outcome.calls - 1 - outcome.steps),
+        steps_lost=_steps_lost(outcome),
         endings_doubled=_endings_beyond_one(outcome),
         messages_doubled=max(0, stored.questions - 1) + max(0, len(stored.runs) - 1),
         without_end=sum(not each.finished for each in sightings) if stored.runs else 0,
@@ -117,6 +120,16 @@ def beyond(text: str, kept: str) -> str:
     pairs = enumerate(zip(text, kept, strict=False))
     same = next((place for place, (one, other) in pairs if one != other), min(len(text), len(kept)))
     return text[same:]
+
+
+def _steps_lost(outcome: Outcome) -> int:
+    """Steps that are not stored as viewers saw them at their end, and those that still run without a run."""
+    ended = [each for each in outcome.sightings if each.statuses]
+    looks = [*ended, outcome.again] if outcome.again else ended
+    stored = outcome.stored.steps
+    wrong = sum(look.steps.get(number) != state for look in looks for number, state in stored.items())
+    wrong += sum(number not in stored for look in looks for number in look.steps)
+    return wrong + (0 if outcome.stored.live else list(stored.values()).count("running"))
 
 
 def _endings_beyond_one(outcome: Outcome) -> int:

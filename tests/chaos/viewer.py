@@ -97,7 +97,8 @@ class Audience:
         query = "?html=1" if sighting.page else ""
         headers = cookies(self.reply.person)
         if sends:
-            body = {"content": question(self.reply), "client_key": self.client_key}
+            body: dict[str, Any] = {"content": question(self.reply), "client_key": self.client_key}
+            body |= {"tools": ["search_my_chats"]} if self.reply.steps else {}
             return {"method": "POST", "url": f"/c/{query}", "json": body, "headers": headers}
         if sighting.position:
             headers["Last-Event-ID"] = sighting.position

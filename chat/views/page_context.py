@@ -21,8 +21,8 @@ from chat.upstream.doors import for_pictures
 
 from . import model_picker
 from .conversations import runs, start_page, thread
-from .conversations.conversation_pages import Listing
 from .conversations.conversations import NEXT, context_start
+from .conversations.sidebar import Listing
 from .conversations.thread import Thread
 from .files import attachment_parts
 from .requests import access, parameter_form

@@ -23,7 +23,7 @@ from chat.upstream.providers.llama_cpp import BUNDLED_ID
 
 from ..requests import access, request_fields
 from ..requests.responses import HttpResponseSeeOther, set_cookie
-from .conversation_pages import Listing
+from .sidebar import Listing
 
 # Holds the id of the administrator who dismissed the checklist in this browser.
 CHECKLIST_COOKIE = "checklist"

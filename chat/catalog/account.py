@@ -100,7 +100,7 @@ def is_stored() -> bool:
     return Site.objects.filter(pk=Site.ONLY).exclude(cloudflare_token="").exists()
 
 
-def store(account_id: str, token: str, by: Any) -> None:
+def store_account(account_id: str, token: str, by: Any) -> None:
     """Connect an account for all processes: each reads it with the next look at the models."""
     conceal(token)
     fields = {

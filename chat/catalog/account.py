@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What the administration has connected. `account` None: nothing, or a token that cannot be read."""
+    """The connected account. `account` None: nothing, or a token that cannot be read."""
 
     account: Account | None = None
     is_unreadable: bool = False

@@ -1,4 +1,4 @@
-"""What a page begins with: a greeting, assistants, the latest chat, an administrator's first steps."""
+"""The start page: a greeting, assistants, the latest chat, an administrator's first steps."""
 
 import json
 import re

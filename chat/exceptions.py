@@ -60,7 +60,7 @@ class Forbidden(RequestError):
 
 
 class WrongPassword(RequestError):
-    """What was sent is not the password of the person who is signed in."""
+    """The password sent is not that of the person who is signed in."""
 
     status, code = 403, "wrong_password"
 

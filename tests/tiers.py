@@ -1,4 +1,4 @@
-"""What runs when; each command of the Makefile also runs what the one before it runs.
+"""The tiers of tests; each command of the Makefile also runs what the one before it runs.
 
 - `make check`: what needs no other process and no browser, and is not `slow`
 - `make test`: what is not `slow`, and with PostgreSQL what is marked `database`

@@ -1,4 +1,4 @@
-"""What is recorded of staff who read the conversations of others."""
+"""The record of staff who read the conversations of others."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta

@@ -125,7 +125,7 @@ async def _disconnect(request: HttpRequest) -> HttpResponse:
 
 @sensitive_variables("token")
 def _store(request: HttpRequest, account_id: str, token: str) -> None:
-    account.store(account_id, token, request.user)
+    account.store_account(account_id, token, request.user)
     log(request, "Cloudflare account connected")
 
 

@@ -1,4 +1,4 @@
-"""What the whole site did on each of the last days, in the active time zone.
+"""The figures of the whole site on each of the last days, in the active time zone.
 
 A process remembers the days that are over, so a page reads only today: of a million messages as of a few.
 """

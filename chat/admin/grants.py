@@ -1,4 +1,4 @@
-"""What people have given out, which staff can take back: API keys, shared links, published assistants."""
+"""Grants of people that staff can take back: API keys, shared links, published assistants."""
 
 from typing import Any
 

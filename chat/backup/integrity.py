@@ -1,4 +1,4 @@
-"""Whether a database is whole: a SQLite file without damage, and no target of a move that has not ended.
+"""Checks that a database is whole: no damaged SQLite file, and no target of a move that has not ended.
 
 A start of the server looks at both, so this module loads nothing that a server does not need.
 """

@@ -97,7 +97,7 @@ class Table(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Rows(Protocol):
-    """What tables can be filled from: an archive, or a database."""
+    """A source to fill tables from: an archive, or a database."""
 
     def tables(self) -> list[Table]: ...
 

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What the administration has connected. `account` None: nothing, or a token that cannot be read."""
+    """The connected account. `account` None: nothing, or a token that cannot be read."""
 
     account: Account | None = None
     is_unreadable: bool = False
@@ -101,7 +101,7 @@ def is_stored() -> bool:
     return Site.objects.filter(pk=Site.ONLY).exclude(cloudflare_token="").exists()
 
 
-def store(account_id: str, token: str, by: Any) -> None:
+def store_account(account_id: str, token: str, by: Any) -> None:
     """Connect an account for all processes: each reads it with the next look at the models."""
     conceal(token)
     fields = {

@@ -66,7 +66,7 @@ async def fetch(cloudflare: Cloudflare) -> FetchedModels:
         return FetchedModels(models, None)
 
 
-def store(found: FetchedModels) -> CatalogDiff:
+def store_models(found: FetchedModels) -> CatalogDiff:
     """Store the models in one transaction and return the differences.
 
     The administrator's settings of the models are not changed.
@@ -251,7 +251,7 @@ class CatalogWatcher:
             found = await fetch(cloudflare)
             if cloudflare is not self._client.cloudflare:
                 return  # another account's, since
-            changes = await run_in_db(store, found)
+            changes = await run_in_db(store_models, found)
         except UpstreamError as error:
             why = error.detail or error.message
             logger.warning("Cloudflare's list of models could not be fetched: %s", why)

@@ -19,6 +19,7 @@ from chat.conversations.turns.prompt import with_labels
 from chat.db.executor import write_lock
 from chat.models import Conversation, Message, TitleRequest
 from chat.models.model_request import OutcomeColumns
+from chat.rendering.plain_text import plain_line
 from chat.search import index
 from chat.search.words import Document
 from chat.upstream import token_budget
@@ -26,8 +27,6 @@ from chat.upstream.catalog import Catalog, LlmModel, Provider, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.parameters import Value
 from chat.wire.text import sanitize
-
-from .title_marks import without_marks
 
 MAX_GENERATED_TITLE_CHARS = 60
 MAX_TITLE_WORDS = 10  # the prompt requests at most six; with more than ten it is a sentence, not a title
@@ -75,7 +74,7 @@ def clean_title(reply: str) -> str:
     """Return the title in a model's response; "" if it is empty, a sentence or a refusal."""
     text = _PROMPT_TAG.sub("", _THOUGHT.sub("", sanitize(reply[:MAX_TITLE_REPLY_CHARS])))
     line = next((line for line in map(_plain, text.splitlines()) if line), "")
-    line = _bare(without_marks(_bare(_LABEL.sub("", line))))
+    line = _bare(plain_line(_bare(_LABEL.sub("", line))))
     is_title = line and len(line) <= MAX_GENERATED_TITLE_CHARS and len(line.split()) <= MAX_TITLE_WORDS
     if not is_title or line.startswith("{") or not any(map(str.isalnum, line)):
         return ""

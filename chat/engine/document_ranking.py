@@ -146,7 +146,7 @@ class DocumentRanking:
                     return False
                 await asyncio.sleep(EMBEDDING_RETRY_SECONDS * attempt)
             else:
-                return await run_in_db(embeddings.store, batch, model, found)
+                return await run_in_db(embeddings.store_vectors, batch, model, found)
         return False
 
     async def _vectors(self, model: str, texts: Sequence[str]) -> list[Vector]:

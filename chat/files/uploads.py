@@ -62,7 +62,7 @@ def stored_bytes(fields: dict[str, Any]) -> int:
     return max(int(fields["size"]), fields.get("tokens", 0) * BYTES_PER_TOKEN)
 
 
-def store(user: User, name: str, picture: EncodedPicture, key: uuid.UUID | None = None) -> Attachment:
+def store_picture(user: User, name: str, picture: EncodedPicture, key: uuid.UUID | None = None) -> Attachment:
     """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded.
 
     `key`: its id, if the same upload can come again; then what the first one stored is returned.
@@ -73,7 +73,7 @@ def store(user: User, name: str, picture: EncodedPicture, key: uuid.UUID | None 
 def store_document(
     user: User, name: str, file: IO[bytes], document: Extracted, key: uuid.UUID | None = None
 ) -> Attachment:
-    """Store the document in `file`, with its text, as an unsent attachment of the user; `key` as in `store`.
+    """Store the document in `file`, with its text, as an unsent attachment; `key` as in `store_picture`.
 
     Raises TooManyUnsent and QuotaExceeded.
     """

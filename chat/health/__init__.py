@@ -1,4 +1,4 @@
-"""What `doctor` and the set-up page check, and what they find."""
+"""The checks of `doctor` and of the set-up page, and their findings."""
 
 from dataclasses import dataclass
 from typing import Literal

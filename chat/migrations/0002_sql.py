@@ -1,4 +1,4 @@
-"""What only SQL can say: the triggers that protect the access log, and the words of the search index."""
+"""Parts of the schema that only SQL can say: the triggers that protect the access log, and the words of the search index."""
 
 from django.db import migrations
 

@@ -1,4 +1,4 @@
-"""What the readers of files and of imports keep, and an index of words with symbols, which the servers build."""
+"""Tables for the readers of files and of imports, and an index of words with symbols, which the servers build."""
 
 from django.db import migrations, models
 from django.db.models import Exists, OuterRef, Subquery

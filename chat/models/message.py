@@ -117,6 +117,7 @@ SELECT id FROM below
 # database it would scan all messages at each step.
 BY_CONVERSATION = {"sqlite": "INDEXED BY message_by_conversation"}
 BY_HAND = "by-hand"  # `model` of a version of a reply that the conversation's owner has written
+THUMBS: dict[bool | None, str] = {True: "up", False: "down", None: "none"}
 MAX_BRANCH_DEPTH = 100_000  # limit of messages between a message and its leaf
 
 
@@ -279,4 +280,4 @@ class Feedback(models.Model):
 
     @property
     def thumb(self) -> str:
-        return "up" if self.up else "down"
+        return THUMBS[self.up]

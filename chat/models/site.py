@@ -19,7 +19,7 @@ VERSION_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What every page shows of the site; the fields are those of `Site`."""
+    """The part of the site's identity that every page shows; the fields are those of `Site`."""
 
     name: str = ""
     colour: str = ""
@@ -64,7 +64,7 @@ class SiteManager(models.Manager["Site"]):
 
 
 class Site(models.Model):
-    """What the administration has set of the site, in at most one row.
+    """The site's settings of the administration, in at most one row.
 
     `colour` is "" for the usual one. `icon` and `picture` are squares of the same picture, for tabs and
     for an installed app; `picture_version` is "" without one. `cloudflare_token` is sealed, see

@@ -1,4 +1,4 @@
-"""What changed between two texts, by word: lines and sentences are compared first, then the words in those.
+"""The differences between two texts, by word: lines and sentences come first, then the words in those.
 
 The cost is bounded: a piece with more than `MAX_CHANGES` differences is shown as replaced. For 20,000 words,
 difflib takes five seconds, cydifflib three, rapidfuzz without this bound 0.6 and 220 MB.

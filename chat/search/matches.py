@@ -56,7 +56,7 @@ class Match:
 
 
 class Chat(NamedTuple):
-    """What is read of a conversation, in the order of CHAT_FIELDS. An instance of the model costs more."""
+    """The columns of a conversation that are read, in the order of CHAT_FIELDS. Instances cost more."""
 
     pk: uuid.UUID
     owner: int

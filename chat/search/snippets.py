@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from chat.rendering.plain_text import FENCE, plain
+
 from . import words
 from .query import Term
 
@@ -13,37 +15,6 @@ CONTEXT_CHARS = 400  # read before the first match, for the beginning of its lin
 READ_CHARS = 20_000  # of the text that are split into words if no match is found by its letters
 MAX_PATTERN_WORDS = 16  # of a phrase in the regular expression, whose cost grows with each
 SPACES = re.compile(r"\s+")
-
-# What replies are written with. A mark that the rules miss is shown: the text is never parsed as a whole.
-FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
-RULE = re.compile(r"[ \t|:*_+=-]*(?:-{2,}|\*{3,}|_{3,}|={3,})[ \t|:*_+=-]*")
-LINE_START = re.compile(r"\s*(?:(?:#{1,6}|>|[-*+]) +)+(?:\[[ xX]\] +)?")
-CELL_EDGE = re.compile(r"(?:\s*(?<!\\)\|)+\s*")
-CODE = re.compile(r"(`{1,3})(?!`)(.+?)(?<!`)\1(?!`)")
-LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?: +\"[^\"]*\")?\)")
-STRONG = re.compile(r"\*\*|~~|(?<!\w)__|__(?!\w)")
-EMPHASIS = re.compile(
-    r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_]*[^\s_])_(?!\w)"
-)
-TAG = re.compile(r"</?(?:br|p|b|i|u|em|strong|sub|sup|kbd|small|details|summary) ?/?>", re.IGNORECASE)
-ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|~<>$-])")
-TEX = re.compile(r"\\[(\[]|\$\$|\$[^$\n]*[\\^_][^$\n]*\$")
-TEX_DOLLARS = re.compile(r"\$\$|\$(?=[^$\n]*[\\^_])|(?<=[\w})])\$")
-TEX_GROUP = re.compile(
-    r"\\(?:text|mathrm|mathbf|mathit|mathbb|operatorname|boxed|textbf|sqrt|hat|bar|vec)\{([^{}]*)\}"
-)
-TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-TEX_SPACE = re.compile(
-    r"\\(?:left|right|displaystyle|quad|qquad|[,;:! \[\]()])|[&]|\\begin\{\w+\*?\}|\\end\{\w+\*?\}"
-)
-TEX_SYMBOL = re.compile(r"\\([a-zA-Z]+)")
-TEX_SYMBOLS = {
-    "cdot": "·", "times": "×", "div": "÷", "pm": "±", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠",
-    "neq": "≠", "approx": "≈", "infty": "∞", "to": "→", "rightarrow": "→", "Rightarrow": "⇒", "sum": "∑",
-    "int": "∫", "sqrt": "√", "partial": "∂", "in": "∈", "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ",
-    "Delta": "Δ", "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "phi": "φ",
-    "omega": "ω", "Omega": "Ω", "degree": "°", "circ": "°", "dots": "…", "ldots": "…", "cdots": "…",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,45 +60,6 @@ def _cut(text: str, match: int, terms: Sequence[Term], *, is_cut: bool = False) 
     if start or is_cut:
         cut = f"…{cut}"
     return Snippet(cut, marks(cut, terms))
-
-
-def plain(text: str, *, in_code: bool = False) -> str:
-    """Return a part of a reply without the marks of Markdown. `in_code`: it begins in a block of code."""
-    has_tex = TEX.search(text) is not None
-    lines = []
-    for line in text.split("\n"):
-        if FENCE.match(line):
-            in_code = not in_code
-        elif in_code:
-            lines.append(line)
-        elif not RULE.fullmatch(line):
-            lines.append(_plain_line(line, has_tex=has_tex))
-    return "\n".join(lines)
-
-
-def _plain_line(line: str, *, has_tex: bool) -> str:
-    line = line[found.end() :] if (found := LINE_START.match(line)) else line
-    if line.lstrip().startswith("|"):
-        line = CELL_EDGE.sub(" · ", line).strip(" ·")
-    pieces = CODE.split(line)  # text, then the backticks, the code and the text after each code span
-    pieces[::3] = [_plain_words(piece, has_tex=has_tex) for piece in pieces[::3]]
-    del pieces[1::3]
-    return "".join(pieces)
-
-
-def _plain_words(text: str, *, has_tex: bool) -> str:
-    if has_tex:
-        text = _without_tex(text)
-    text = TAG.sub(" ", LINK.sub(r"\1", text))
-    text = STRONG.sub("", text)
-    text = EMPHASIS.sub(lambda found: found[1] or found[2], text)
-    return ESCAPE.sub(r"\1", text)
-
-
-def _without_tex(text: str) -> str:
-    text = TEX_DOLLARS.sub("", TEX_SPACE.sub(" ", text))
-    text = TEX_FRACTION.sub(r"\1/\2", TEX_GROUP.sub(r"\1", text))
-    return TEX_SYMBOL.sub(lambda found: TEX_SYMBOLS.get(found[1], found[0]), text)
 
 
 def marks(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:

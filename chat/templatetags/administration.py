@@ -1,4 +1,4 @@
-"""What the templates of the administration ask for: its bar, and its overview."""
+"""Template tags of the administration: its bar, and its overview."""
 
 from typing import Any
 

@@ -76,7 +76,7 @@ def new_messages(user: User, imported: ImportedConversation, planned: Present | 
 def merge(
     user: User, imported: ImportedConversation, new: NewMessages, confirm: Callable[[bool], None]
 ) -> None:
-    """Store the new messages in short transactions. `confirm`: as in `storing.store`."""
+    """Store the new messages in short transactions. `confirm`: as in `store_conversation`."""
     ids = ids_of(new.conversation, imported)
     batches = batches_of(new.messages)
     for number, batch in enumerate(batches, 1):

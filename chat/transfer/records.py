@@ -1,4 +1,4 @@
-"""What an export has: the names in this chat's own files, and the records of an imported one.
+"""The contents of an export: the names in this chat's own files, and the records of an imported one.
 
 The child that reads a file sends these, one JSON line each, and knows no Django. The server decodes them
 strictly: the file may have taken control of the child.

@@ -30,9 +30,9 @@ from chat.models.conversation import fold, title_from
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
-from .imported import TEXTLESS_QUESTION
 from .library import known_parameters, version_of
 from .records import ImportedCitation, ImportedConversation, ImportedMessage
+from .tree import TEXTLESS_QUESTION
 
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
 STORE_BATCH_MESSAGES = 200
@@ -66,7 +66,7 @@ def _known(user: User, conversation: ImportedConversation) -> QuerySet[Conversat
     return Conversation.objects.filter(user=user, pk__in=keys, temporary=False)
 
 
-def store(
+def store_conversation(
     user: User,
     imported: ImportedConversation,
     offered: Catalog,

@@ -42,7 +42,7 @@ from .records import (
     OtherFiles,
     Refusal,
 )
-from .storing import is_known, store
+from .storing import is_known, store_conversation
 
 IMPORT_POLL_SECONDS = 5.0  # between two searches for imports, such as those of a process that died
 TIDY_SECONDS = 3_600.0
@@ -196,7 +196,9 @@ class _Storing:
         user = self._job.user
         if isinstance(found, ImportedConversation) and not is_known(user, found):
             self._take(attachments_of(found.messages), found)
-            store(user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm)
+            store_conversation(
+                user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm
+            )
         elif isinstance(found, ImportedConversation) and (new := new_messages(user, found)).messages:
             self._take(attachments_of(new.messages))
             merge(user, found, new, self._confirm)

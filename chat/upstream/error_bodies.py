@@ -1,4 +1,4 @@
-"""What the body of a failed request says, in any envelope: codes, texts, the wait it asks for, and limits."""
+"""The parts of a failed request's body, in any envelope: codes, texts, the wait it asks for, and limits."""
 
 import json
 import re

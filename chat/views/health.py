@@ -1,4 +1,4 @@
-"""What load balancers and monitoring read: liveness, readiness and the metrics."""
+"""The pages for load balancers and monitoring: liveness, readiness and the metrics."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse

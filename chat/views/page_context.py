@@ -21,8 +21,8 @@ from chat.upstream.doors import for_pictures
 
 from . import model_picker
 from .conversations import runs, start_page, thread
-from .conversations.conversation_pages import Listing
 from .conversations.conversations import NEXT, context_start
+from .conversations.sidebar import Listing
 from .conversations.thread import Thread
 from .files import attachment_parts
 from .requests import access, parameter_form, tool_switches
@@ -76,29 +76,20 @@ def page_context(
     """
     user, conversation = access.get_user(request), thread["conversation"]
     model = catalog.resolve_or_default(wanted_model)
-    start = {}
-    if conversation is None:
-        start = start_page.context(request, user, catalog, listing)
-        assisted = start_page.of_start(user, assistant, catalog)
+    if conversation:
+        beginning = start_page.of_conversation(conversation) | {
+            "refresh": _refresh(request, conversation, page) if page.live_run else "",
+            "removed": _just_removed(request, conversation),
+        }
     else:
-        assisted = start_page.of_conversation(conversation)
+        beginning = start_page.context(request, user, catalog, listing)
+        beginning |= start_page.of_start(user, assistant, catalog) | {"deleted": _just_deleted(request, user)}
     chosen = conversation.parameters if conversation else assistant.parameters if assistant else {}
-    doors = model_picker.named_doors(catalog)
     return {
         **thread,
-        **start,
-        **assisted,
-        "refresh": _refresh(request, conversation, page) if conversation and page.live_run else "",
+        **beginning,
+        **_choice_of_model(catalog, model),
         "listing": listing,
-        "deleted": None if conversation else _just_deleted(request, user),
-        "removed": _just_removed(request, conversation) if conversation else None,
-        "current_model": model.id,
-        "doors": doors,
-        "model_label": next((door["name"] for door in doors if door["model"] == model), model.name),
-        "model_groups": model_picker.by_maker(
-            each for each in catalog if all(each != door["model"] for door in doors)
-        ),
-        "thinkers": [each.id for each in catalog if parameter_form.can_switch_thinking(each)],
         "is_thinking": chosen.get(parameter_form.THINKING, True),
         "tools": tool_switches.switches(conversation),
         "controls": parameter_form.controls(model, chosen),
@@ -110,8 +101,22 @@ def page_context(
         "gateway": bool(settings.AI_GATEWAY_ID),
         "sharing": links.is_on(),
         "accepted_files": _accepted_files(catalog),
-        "for_pictures": None if model.vision else for_pictures(catalog),
         **added,
+    }
+
+
+def _choice_of_model(catalog: Catalog, model: LlmModel) -> dict[str, Any]:
+    """Return the context of the menu of models, and what depends on the chosen one."""
+    doors = model_picker.named_doors(catalog)
+    return {
+        "current_model": model.id,
+        "doors": doors,
+        "model_label": next((door["name"] for door in doors if door["model"] == model), model.name),
+        "model_groups": model_picker.by_maker(
+            each for each in catalog if all(each != door["model"] for door in doors)
+        ),
+        "thinkers": [each.id for each in catalog if parameter_form.can_switch_thinking(each)],
+        "for_pictures": None if model.vision else for_pictures(catalog),
     }
 
 

@@ -20,7 +20,8 @@ from chat.models import AssistantVersion, Conversation, Message, User
 from chat.models.conversation import ConversationState
 from chat.rendering.message_html import MessageHtml
 
-from .conversations import conversation_pages, start_page, thread
+from .conversations import start_page, thread
+from .conversations.sidebar import sidebar
 from .page_context import first_model, page_context, thread_context
 from .requests import access
 from .requests.errors import is_part
@@ -176,7 +177,7 @@ def _page(
 ) -> ChatPage:
     """Query the rest of a page around `messages`; with `alone` there are only the messages."""
     user = access.get_user(request)
-    listing = None if alone else conversation_pages.sidebar(user, timezone_of(request), current=current)
+    listing = None if alone else sidebar(user, timezone_of(request), current=current)
     catalog = access.get_models(request)
     first = start_page.model_of_assistant(assistant, catalog) or first_model(user)
     model = current.model if current else first

@@ -25,7 +25,7 @@ from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import Conflict, ConversationBusy, NotFound
 from chat.models import Attachment, Message, SharedLink, User
 from chat.models.message import MAX_BRANCH_DEPTH
-from chat.search.snippets import plain
+from chat.rendering.plain_text import plain
 from chat.sharing import links, snapshot
 from chat.sharing.snapshot import copy
 from chat.upstream.catalog import UnknownModel

@@ -1,4 +1,4 @@
-"""What browsers are given of the site's identity: its manifest as an app, and its picture."""
+"""The site's identity for browsers: its manifest as an app, and its picture."""
 
 from typing import Any
 

@@ -23,6 +23,7 @@ from chatsite import env
 if TYPE_CHECKING:
     from chat.files.extraction import Extracted, NeedsConversion
     from chatsite.server.accept_balance import AcceptBalance
+    from chatsite.server.daphne_server import ChatServer
 
 # Connections that may wait to be accepted: after a restart all clients reconnect at once.
 BACKLOG_CONNECTIONS = 2_048
@@ -116,9 +117,7 @@ def run(
         return _fail(listen_problem(error))
 
     def on_listen() -> None:
-        _start_background_tasks(loop, say)
-        if metrics:
-            loop.create_task(metrics_server.serve(metrics), name="show metrics")
+        _start_tasks(loop, say, metrics)
         if on_ready:
             on_ready()
 
@@ -131,19 +130,24 @@ def run(
         on_listen=on_listen,
         balance=balance,
     )
+    if pool_alive is not None:
+        _stop_with_pool(loop, server, pool_alive)
+    _tune_interpreter()
+    server.run()
+    _end_within(EXIT_SECONDS, 0)
+    _stop_tracing()
+    return 0
+
+
+def _stop_with_pool(loop: asyncio.AbstractEventLoop, server: "ChatServer", pool_alive: int) -> None:
+    """Stop the server when the stream of this descriptor ends: the process that would stop it has died."""
 
     def on_pool_died() -> None:
         loop.remove_reader(pool_alive)
         server.stop_listening()
         server.start_shutdown()
 
-    if pool_alive is not None:
-        loop.add_reader(pool_alive, on_pool_died)
-    _tune_interpreter()
-    server.run()
-    _end_within(EXIT_SECONDS, 0)
-    _stop_tracing()
-    return 0
+    loop.add_reader(pool_alive, on_pool_died)
 
 
 def _fail(problem: str) -> int:
@@ -208,13 +212,15 @@ def _reason(failure: OSError) -> str:
     return os.strerror(failure.errno) if failure.errno else str(failure)
 
 
-def _start_background_tasks(loop: asyncio.AbstractEventLoop, say: Say) -> None:
+def _start_tasks(loop: asyncio.AbstractEventLoop, say: Say, metrics: socket.socket | None) -> None:
     """Start the background tasks. They are referenced by what they await until the server cancels them."""
     from chat.retention.daily import prune_daily, sweep_often
     from chat.search.build import build_in_background
     from chat.transfer.worker import work_on_imports
 
     loop.create_task(_greet(say))
+    if metrics:
+        loop.create_task(metrics_server.serve(metrics), name="show metrics")
     loop.create_task(build_in_background(), name="build the search index")
     loop.create_task(sweep_often(), name="sweep")
     loop.create_task(repeat(trim_memory, TRIM_SECONDS, "trim memory"), name="trim memory")

@@ -1,4 +1,4 @@
-"""What is recorded of a request: an entry of the access log (`ACCESS_LOG`), and a span if traces are on.
+"""The record of a request: an entry of the access log (`ACCESS_LOG`), and a span if traces are on.
 
 The entry has no query string, body, cookies or user.
 """

@@ -1,4 +1,4 @@
-"""What a stolen session of an administrator cannot do, because it takes the administrator's own password."""
+"""Acts that an administrator's stolen session cannot do: they take the administrator's own password."""
 
 from collections.abc import Callable
 from typing import Any

@@ -28,7 +28,7 @@ def offers(server: Server, model: str) -> bool:
 
 
 def sent(fake: Fake, token: str) -> bool:
-    """Whether the token went to Cloudflare. Servers of other tests may still ask this fake."""
+    """Return True if the token went to Cloudflare. Servers of other tests may still ask this fake."""
     return f"Bearer {token}" in [call["headers"].get("authorization") for call in fake.calls]
 
 

@@ -1,4 +1,4 @@
-"""What model servers really send, through both dialects of the API and on the page."""
+"""Replies that model servers really send, through both dialects of the API and on the page."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is read from the body of a call, for each kind of server, and how each field is refused."""
+"""The fields of a call's body, for each kind of server, and how each is refused."""
 
 import base64
 import json

@@ -27,7 +27,7 @@ def forget() -> Iterator[None]:
 
 @pytest.fixture
 def stored() -> Site:
-    account.store("acc", TOKEN, User.objects.create_superuser("root"))
+    account.store_account("acc", TOKEN, User.objects.create_superuser("root"))
     return Site.objects.get()
 
 
@@ -94,7 +94,7 @@ def test_titles_and_embeddings_come_with_it(settings: Any) -> None:
     settings.CONNECTED_TITLE_MODEL, settings.CONNECTED_EMBEDDING_MODEL = "@cf/a/titles", "@cf/a/vectors"
     assert config.title_model() == config.embedding_model() == "none"
     assert config.is_local_model_offered()
-    account.store("acc", TOKEN, None)
+    account.store_account("acc", TOKEN, None)
     assert (config.title_model(), config.embedding_model()) == ("@cf/a/titles", "@cf/a/vectors")
     assert not config.is_local_model_offered()
     settings.LOCAL_MODEL = "/a/model.gguf"
@@ -104,7 +104,7 @@ def test_titles_and_embeddings_come_with_it(settings: Any) -> None:
 def test_what_is_behind_an_account_is_offered_with_one(settings: Any) -> None:
     settings.GATEWAY_MODELS, settings.AI_SEARCH_INSTANCES = [("openai/gpt-5", 400_000)], [("team", "Team")]
     assert config.models() == []
-    account.store("acc", TOKEN, None)
+    account.store_account("acc", TOKEN, None)
     assert [model.id for model in config.models()] == ["openai/gpt-5", "ai-search/team"]
 
 
@@ -116,6 +116,6 @@ def test_settings_that_need_an_account_accept_a_connected_one(settings: Any) -> 
         model_checks.check_embedding_model, model_checks.check_title_model,
     )  # fmt: skip
     assert all(list(check()) for check in checks)
-    account.store("acc", TOKEN, None)
+    account.store_account("acc", TOKEN, None)
     assert [list(check()) for check in checks] == [[]] * 4
     assert account.settings_in_need() == ["AI_GATEWAY_ID", "DEFAULT_MODEL", "TITLE_MODEL", "EMBEDDING_MODEL"]

@@ -44,7 +44,7 @@ def fetched(fake: Fake) -> FetchedModels:
 
 
 def refreshed(fake: Fake) -> CatalogDiff:
-    return watcher.store(fetched(fake))
+    return watcher.store_models(fetched(fake))
 
 
 def now() -> Catalog:

@@ -1,4 +1,4 @@
-"""What office programs and mail get from *Copy message*: the reply as it looks, and as plain text."""
+"""*Copy message* for office programs and mail: the reply as it looks, and as plain text."""
 
 import re
 from typing import NamedTuple

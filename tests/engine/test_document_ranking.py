@@ -221,7 +221,7 @@ def embedded(
     for batch in embeddings.missing(report, BGE, MAX_TEXTS):
         if fail(batch):
             return
-        assert embeddings.store(batch, BGE, [[1.0, 0.0]] * len(batch.texts))
+        assert embeddings.store_vectors(batch, BGE, [[1.0, 0.0]] * len(batch.texts))
 
 
 def test_a_document_with_some_embeddings_counts_as_one_without(report: Attachment) -> None:
@@ -267,5 +267,5 @@ def test_embeddings_go_with_their_file(report: Attachment) -> None:
     AttachmentFile.objects.update(uploaded="2026-01-01T00:00Z")
     assert deletion.delete_unused(deletion.unused(), lambda: False) == 1
     assert not PassageVectors.objects.exists()
-    assert not embeddings.store(last, BGE, [[1.0]] * len(last.texts))
+    assert not embeddings.store_vectors(last, BGE, [[1.0]] * len(last.texts))
     assert not PassageVectors.objects.exists()

@@ -1,4 +1,4 @@
-"""What a file that has taken control of its reader may try. Run as a script with the arguments FOLDER PORT.
+"""Deeds that a file may try once it controls its reader. Run as a script with the arguments FOLDER PORT.
 
 `test_confinement.py` has laid out FOLDER, and listens at PORT. Prints {deed: outcome} as JSON: "done", or the
 name of the error's class.

@@ -108,7 +108,7 @@ def test_a_child_of_root_is_nobody_who_can_still_read(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
-    """What comes of each deed without the confinement, and with it."""
+    """Return the outcomes of each deed without the confinement, and with it."""
     return {
         "free": attempted(tmp_path_factory.mktemp("free"), is_confined=False),
         "confined": attempted(tmp_path_factory.mktemp("confined"), is_confined=True),

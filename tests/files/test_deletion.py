@@ -53,7 +53,7 @@ def age(hours: float = 2) -> None:
 
 
 def test_a_file_goes_with_its_last_attachment(alice: User, talk: Conversation, attachments: Path) -> None:
-    first, second = (uploads.store(alice, "a.jpg", picture()) for _ in range(2))
+    first, second = (uploads.store_picture(alice, "a.jpg", picture()) for _ in range(2))
     message = question(talk, first)
     question(talk, second)
     age()
@@ -70,7 +70,7 @@ def test_a_file_goes_with_its_last_attachment(alice: User, talk: Conversation, a
 def test_a_purged_conversation_takes_its_pictures_along(
     alice: User, talk: Conversation, attachments: Path
 ) -> None:
-    question(talk, uploads.store(alice, "a.jpg", picture()))
+    question(talk, uploads.store_picture(alice, "a.jpg", picture()))
     age()
     talk.deleted = timezone.now() - timedelta(days=31)
     talk.save()
@@ -86,7 +86,7 @@ def test_a_purged_conversation_takes_its_pictures_along(
 def test_a_deleted_account_takes_its_pictures_along(
     alice: User, talk: Conversation, attachments: Path
 ) -> None:
-    question(talk, uploads.store(alice, "a.jpg", picture()))
+    question(talk, uploads.store_picture(alice, "a.jpg", picture()))
     age()
     alice.delete()
     assert sweep(never)["files of deleted attachments"] == 1
@@ -104,7 +104,7 @@ def test_a_fresh_file_stays_for_an_hour(alice: User, attachments: Path) -> None:
 
 def test_unsent_files_are_deleted_after_a_day(alice: User, talk: Conversation, attachments: Path) -> None:
     for content in (b"old", b"new", b"sent"):
-        uploads.store(alice, f"{content.decode()}.jpg", picture(content))
+        uploads.store_picture(alice, f"{content.decode()}.jpg", picture(content))
     question(talk, Attachment.objects.get(name="sent.jpg"))
     old = Attachment.objects.filter(name__in=["old.jpg", "sent.jpg"])
     old.update(created=timezone.now() - timedelta(hours=25))
@@ -116,7 +116,7 @@ def test_unsent_files_are_deleted_after_a_day(alice: User, talk: Conversation, a
 
 
 def test_files_without_a_row_go_after_a_day(alice: User, attachments: Path) -> None:
-    kept = uploads.store(alice, "a.jpg", picture())
+    kept = uploads.store_picture(alice, "a.jpg", picture())
     for name, hours in (("aa" * 32, 25.0), ("bb" * 32, 1.0)):
         files.write(name, b"stray")
         path = attachments / files.name_of(name)
@@ -176,7 +176,7 @@ def test_uploads_and_deletions_of_one_content_lose_no_file(alice: User, attachme
         uploads.keep_file(uploads.sha256_of(b"a picture"), b"a picture")
         age()
         errors = together(
-            lambda: uploads.store(alice, "a.jpg", picture()),
+            lambda: uploads.store_picture(alice, "a.jpg", picture()),
             lambda: deletion.delete_unused(deletion.unused(), never),
         )
         assert errors == []
@@ -185,14 +185,14 @@ def test_uploads_and_deletions_of_one_content_lose_no_file(alice: User, attachme
 
 def test_the_limits_of_a_person(alice: User, attachments: Path, settings: Any) -> None:
     settings.ATTACHMENT_QUOTA_MB = 1
-    uploads.store(alice, "a.jpg", picture(b"x" * 900_000))
+    uploads.store_picture(alice, "a.jpg", picture(b"x" * 900_000))
     with pytest.raises(QuotaExceeded, match="also from the trash"):  # which counts as well
-        uploads.store(alice, "b.jpg", picture(b"y" * 200_000))
-    uploads.store(User.objects.create_user("bob"), "b.jpg", picture(b"y" * 200_000))
+        uploads.store_picture(alice, "b.jpg", picture(b"y" * 200_000))
+    uploads.store_picture(User.objects.create_user("bob"), "b.jpg", picture(b"y" * 200_000))
     for _ in range(uploads.MAX_UNSENT - 1):
-        uploads.store(alice, "c.jpg", picture())
+        uploads.store_picture(alice, "c.jpg", picture())
     with pytest.raises(TooManyUnsent):
-        uploads.store(alice, "d.jpg", picture())
+        uploads.store_picture(alice, "d.jpg", picture())
     assert Attachment.objects.filter(owner=alice).count() == uploads.MAX_UNSENT
 
 
@@ -205,7 +205,7 @@ def test_uploads_at_the_same_time_together_exceed_no_limit(
 
     monkeypatch.setattr(uploads, "MAX_UNSENT", 3)
     monkeypatch.setattr(uploads, "clean", clean)
-    works = [lambda: uploads.store(alice, "a.jpg", picture()) for _ in range(8)]
+    works = [lambda: uploads.store_picture(alice, "a.jpg", picture()) for _ in range(8)]
     errors = together(*works)
     assert {type(error) for error in errors} == {TooManyUnsent}
     assert Attachment.objects.count() == 3
@@ -218,7 +218,7 @@ def test_an_upload_keeps_the_file_that_a_pruning_found_stray(
     monkeypatch.setattr(deletion, "_is_older", lambda name, before: True)
     found = deletion.stray(never)
     assert len(found) == 1
-    uploads.store(alice, "a.jpg", picture())
+    uploads.store_picture(alice, "a.jpg", picture())
     monkeypatch.setattr(deletion, "stray", lambda stop: found)
     assert deletion.delete_stray(never) == 0
     assert files.read(Attachment.objects.get().sha256) == b"a picture"
@@ -234,7 +234,7 @@ def test_an_upload_while_a_stray_file_is_deleted_has_its_file(
         AttachmentFile.objects.all().delete()
         files.write(uploads.sha256_of(b"a picture"), b"a picture")
         errors = together(
-            lambda: uploads.store(alice, "a.jpg", picture()), lambda: deletion.delete_stray(never)
+            lambda: uploads.store_picture(alice, "a.jpg", picture()), lambda: deletion.delete_stray(never)
         )
         assert errors == []
         assert files.read(Attachment.objects.get().sha256) == b"a picture"
@@ -244,9 +244,9 @@ def test_an_upload_while_a_stray_file_is_deleted_has_its_file(
 def test_a_damaged_file_is_missing_until_it_is_uploaded_again(
     alice: User, attachments: Path, content: bytes
 ) -> None:
-    stored = uploads.store(alice, "a.jpg", picture())
+    stored = uploads.store_picture(alice, "a.jpg", picture())
     (attachments / files.name_of(stored.sha256)).write_bytes(content)
     with pytest.raises(FileNotFoundError):
         files.read(stored.sha256)
-    uploads.store(alice, "a.jpg", picture())
+    uploads.store_picture(alice, "a.jpg", picture())
     assert files.read(stored.sha256) == b"a picture"

@@ -1,4 +1,4 @@
-"""What is read of small inputs, which are the lines of `readings.tsv`."""
+"""The readings of small inputs, which are the lines of `readings.tsv`."""
 
 import json
 import random

@@ -47,7 +47,7 @@ def never() -> bool:
 
 def test_a_picture_is_written_read_and_deleted(bucket: FakeS3) -> None:
     alice = User.objects.create_user("alice")
-    stored = uploads.store(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
+    stored = uploads.store_picture(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
     assert bucket.objects == {f"attachments/{files.name_of(stored.sha256)}": b"a picture"}
     assert files.read(stored.sha256) == b"a picture"
     Attachment.objects.all().delete()
@@ -73,10 +73,10 @@ def test_a_bucket_that_is_down_raises_and_keeps_the_row(bucket: FakeS3) -> None:
     alice = User.objects.create_user("alice")
     bucket.down = True
     with pytest.raises(StorageUnavailable):
-        uploads.store(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
+        uploads.store_picture(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
     assert not Attachment.objects.exists()
     bucket.down = False
-    assert uploads.store(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
+    assert uploads.store_picture(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
 
 
 def unused_file() -> str:
@@ -112,7 +112,7 @@ def test_others_write_while_a_bucket_deletes_slowly(bucket: FakeS3) -> None:
     with deleting(bucket) as deleted:
         began = time.monotonic()
         alice = User.objects.create_user("alice")
-        uploads.store(alice, "b.jpg", EncodedPicture(b"another", "image/jpeg", 4, 3))
+        uploads.store_picture(alice, "b.jpg", EncodedPicture(b"another", "image/jpeg", 4, 3))
         assert time.monotonic() - began < 2
         assert bucket.deletions == 1
         with (
@@ -131,7 +131,7 @@ def test_an_upload_waits_for_the_deletion_of_the_same_content(bucket: FakeS3) ->
 
     def upload() -> None:
         try:
-            uploads.store(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
+            uploads.store_picture(alice, "a.jpg", EncodedPicture(b"a picture", "image/jpeg", 4, 3))
         finally:
             connections.close_all()
 

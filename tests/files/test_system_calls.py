@@ -26,7 +26,7 @@ NOT_ALLOWED, UNKNOWN = REFUSE | errno.EPERM, REFUSE | errno.ENOSYS
 
 
 def result(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
-    """What the kernel makes of a call with this number and these arguments."""
+    """Return what the kernel makes of a call with this number and these arguments."""
     values = [argument % 2**64 for argument in (*arguments, *[0] * (6 - len(arguments)))]
     data = struct.pack("=IIQ6Q", number, architecture or ARCHITECTURES[machine], 0, *values)
     program = list(struct.iter_unpack("=HBBI", filter_of(machine)))

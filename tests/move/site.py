@@ -71,6 +71,7 @@ model = SiteModel.objects.create(id="@cf/a/b", source="search", metadata=ODD_JSO
     observed_max_output=2**40)
 model.groups.add(Group.objects.get(name="few"))
 SiteDoor.objects.create(position=3, name="Tür 🚪", about="\u200f…", model="@cf/a/b")
+Site.objects.create(name="Häuschen 🏡", colour="plum", icon=bytes(range(256)), connected_by=alice)
 assistant = Assistant.objects.create(owner=alice, published_by=erin, created=AT)
 assistant.groups.add(Group.objects.get(name="few"))
 assistant.current = AssistantVersion.objects.create(assistant=assistant, number=1, name=ODD, instructions=ODD,

@@ -1,4 +1,4 @@
-"""What changed between two texts, by word, at a bounded cost."""
+"""The differences between two texts, by word, at a bounded cost."""
 
 import random
 import time

@@ -3,10 +3,8 @@
 import time
 from datetime import UTC
 
-import pytest
-
 from chat.search.query import parse
-from chat.search.snippets import plain, snippet
+from chat.search.snippets import snippet
 
 
 def test_a_long_phrase_is_looked_for_by_its_beginning() -> None:
@@ -26,32 +24,6 @@ def test_a_long_phrase_is_shown() -> None:
     words = " ".join(f"word{number}" for number in range(30))
     found = snippet(f"{'x ' * 5_000}{words}", parse(f'"{words}"', UTC).terms)
     assert "word0 word1" in found.text
-
-
-TABLE = "Here it is:\n\n| Year | **Sum** |\n|------|:---:|\n| 2025 | 545,923 |\n\nThat is all."
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (TABLE, "Here it is: Year · Sum 2025 · 545,923 That is all."),
-        (
-            "## Plan\n\n- **First**: pack\n- [ ] *then* go\n> and `a*b*c` stays",
-            "Plan First: pack then go and a*b*c stays",
-        ),
-        (
-            "Run:\n```python\nx = a * b * c  # **not** bold\n```\nDone",
-            "Run: x = a * b * c # **not** bold Done",
-        ),
-        ("See [the docs](https://example.org/a_(b)) and ![a cat](cat.png)", "See the docs and a cat"),
-        ("snake_case and 2 * 3 * 4, _so_ __be__ it, a\\*b", "snake_case and 2 * 3 * 4, so be it, a*b"),
-        (r"So \(x = \frac{a}{2}\), $$\text{rate} \cdot 2 \leq y$$", "So x = a/2 , rate · 2 ≤ y"),
-        ("It costs $5 or $6, and not <br>less", "It costs $5 or $6, and not less"),
-        ("***\n---\nA | B", "A | B"),
-    ],
-)
-def test_a_reply_is_shown_without_the_marks_of_markdown(text: str, shown: str) -> None:
-    assert " ".join(plain(text).split()) == shown
 
 
 def test_a_question_is_shown_as_it_was_typed() -> None:

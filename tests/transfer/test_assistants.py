@@ -180,7 +180,9 @@ def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: 
 
 
 def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
-    face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
+    face = uploads.store_picture(
+        alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128)
+    )
     mine = assistants.create(alice, AssistantContent("Cook", image=face.pk))
     archive = archived(alice)
     exported = json.loads(zipfile.ZipFile(io.BytesIO(archive)).read(f"assistants/{mine.pk}.json"))
@@ -191,7 +193,9 @@ def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
 
 
 def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> None:
-    face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
+    face = uploads.store_picture(
+        alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128)
+    )
     assistants.create(alice, AssistantContent("Cook", image=face.pk))
     assert imported(bob, with_attachments(archived(alice), pictures.png(900, 300))).state == "done"
     theirs = Assistant.objects.get(owner=bob).current.image

@@ -13,9 +13,9 @@ import pytest
 from chat.transfer.formats import conversation_of
 from chat.transfer.formats.drafts import Draft, Drafts
 from chat.transfer.formats.markup import read_details
-from chat.transfer.imported import TEXTLESS_QUESTION
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import MAX_IMPORTED_MESSAGES, ImportedConversation
+from chat.transfer.tree import TEXTLESS_QUESTION
 from tests.transfer import samples, turns
 from tests.transfer.samples import BEGUN, ChatFile
 

@@ -1,4 +1,4 @@
-"""What each kind of content of ChatGPT's export is kept as, or named as left out."""
+"""Each kind of content of ChatGPT's export is kept, or named as left out."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What each block and file of Claude's export is kept as, or named as left out."""
+"""Each block and file of Claude's export is kept, or named as left out."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What each part of LibreChat's export is kept as, or named as left out."""
+"""Each part of LibreChat's export is kept, or named as left out."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What each part of Open WebUI's export is kept as, or named as left out."""
+"""Each part of Open WebUI's export is kept, or named as left out."""
 
 import html
 import json

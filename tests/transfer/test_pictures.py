@@ -45,7 +45,7 @@ def talk(ann: User) -> Conversation:
     ):
         question = Message.objects.create(conversation=made, role="user", text=text, parent=parent)
         for position, content in enumerate(contents):
-            picture = uploads.store(ann, f"cat [{position}].jpg", decoded(content))
+            picture = uploads.store_picture(ann, f"cat [{position}].jpg", decoded(content))
             picture.message, picture.position, picture.alt = question, position, "a cat" if position else ""
             picture.save()
         parent = Message.objects.create(conversation=made, role="assistant", text="A cat.", parent=question)
@@ -221,7 +221,7 @@ def test_a_file_that_is_missing_in_the_archive_is_told_before(ann: User, talk: C
 
 def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: Any) -> None:
     ben = User.objects.create_user("ben")
-    uploads.store(ben, "a.jpg", decoded(pictures.noise(700, 600)))
+    uploads.store_picture(ben, "a.jpg", decoded(pictures.noise(700, 600)))
     settings.ATTACHMENT_QUOTA_MB = 0
     job = imported(ben, archived(ann))
     assert (job.state, job.stored) == (ImportJob.State.DONE, 1)

@@ -61,7 +61,7 @@ HELPER: Line = {"type": "assistant", "key": "k", "created": CREATED, "versions":
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *lines: Line | bytes, content_bytes: int = 10) -> list[Any]:
-    """What the server takes from a child that tells these lines."""
+    """Return what the server takes from a child that tells these lines."""
 
     def stream(*_: object, **__: object) -> Iterator[bytes]:
         yield from (line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines)

@@ -17,7 +17,7 @@ from chat.search.results import search
 from chat.transfer.formats import conversation_of
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import MAX_IMPORTED_CHARS
-from chat.transfer.storing import id_of, is_known, store
+from chat.transfer.storing import id_of, is_known, store_conversation
 from chat.wire.text import sanitize
 from tests.support import message_trees
 from tests.support.message_trees import Tree, run
@@ -93,7 +93,7 @@ def conversations(draw: st.DrawFn) -> dict[str, Any]:
 def take(user: User, value: Any) -> Conversation:
     """Import one conversation."""
     found = conversation_of(json.loads(json.dumps(value)))
-    store(user, found, catalog.current.get())
+    store_conversation(user, found, catalog.current.get())
     return Conversation.objects.get(pk=id_of(user, found))
 
 
@@ -177,7 +177,7 @@ def test_an_imported_conversation_is_known_to_its_owner() -> None:
     found = conversation_of(as_json(tree.conversation))
     assert is_known(owner, found)
     assert not is_known(ann, found)
-    store(ann, found, catalog.current.get())
+    store_conversation(ann, found, catalog.current.get())
     assert is_known(ann, found)
     Conversation.objects.filter(user=ann).update(deleted=NOON)
     assert is_known(ann, found)

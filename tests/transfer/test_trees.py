@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from chat.transfer.formats import conversation_of
-from chat.transfer.imported import MAX_NODES, Node, messages_of
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import ASSISTANT, MAX_IMPORTED_MESSAGES, ImportedMessage
+from chat.transfer.tree import MAX_NODES, Node, messages_of
 
 Nodes = list[tuple[Any, Any]]  # (id, parent)
 MOMENT = "2024-05-01T10:00:00Z"

@@ -16,7 +16,7 @@ from chat.accounts.timezones import timezone_of as zone_of
 from chat.message_rendering import render_page_sync
 from chat.models import Conversation, Message, Run, User, Worker
 from chat.views import pages
-from chat.views.conversations import conversation_pages, thread
+from chat.views.conversations import sidebar, thread
 from tests.support.server import Person, Server
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -52,7 +52,7 @@ def reply(within: Conversation, status: str = "complete", finished: datetime | N
 
 
 def groups(user: User, zone: str = "UTC", **options: object) -> dict[str, int]:
-    found = conversation_pages.sidebar(user, ZoneInfo(zone), **options).groups
+    found = sidebar.sidebar(user, ZoneInfo(zone), **options).groups
     return {group["name"]: len(group["items"]) for group in found}
 
 
@@ -109,19 +109,17 @@ def test_marks_say_what_is_replying_and_what_was_not_seen(user: User) -> None:
     reply(known, "complete", seen)
     elsewhere = reply(quiet, "complete", seen + DAY)  # on a branch that is not shown
     Conversation.objects.filter(pk=quiet.pk).update(active_leaf=elsewhere.message.parent)
-    items = [
-        item for group in conversation_pages.sidebar(user, ZoneInfo("UTC")).groups for item in group["items"]
-    ]
+    items = [item for group in sidebar.sidebar(user, ZoneInfo("UTC")).groups for item in group["items"]]
     assert [item["id"] for item in items] == [quiet.pk, live.pk, unseen.pk, known.pk]
     assert [item["state"] for item in items] == ["", "replying", "unseen", ""]
 
 
 def test_pages_follow_one_another_without_a_gap_or_a_double(user: User, monkeypatch) -> None:
-    monkeypatch.setattr(conversation_pages, "MAX_LISTED_CONVERSATIONS", 3)
+    monkeypatch.setattr(sidebar, "MAX_LISTED_CONVERSATIONS", 3)
     made = [conversation(user, NOON - n // 2 * DAY).pk for n in range(8)]  # pairs of the same moment
     found, before = [], None
     for _ in range(3):
-        page = conversation_pages.sidebar(user, ZoneInfo("UTC"), before=before)
+        page = sidebar.sidebar(user, ZoneInfo("UTC"), before=before)
         found += [item["id"] for group in page.groups for item in group["items"]]
         before = page.older and Conversation.objects.get(pk=page.older)
     assert page.older is None
@@ -135,7 +133,7 @@ def test_three_queries_list_any_number(user: User) -> None:
         for _ in range(10):
             reply(conversation(user), finished=NOON)
         with CaptureQueriesContext(connection) as queries:
-            conversation_pages.sidebar(user, ZoneInfo("UTC"))
+            sidebar.sidebar(user, ZoneInfo("UTC"))
         counts.append(len(queries))
     assert counts == [3, 3]
 
@@ -197,9 +195,9 @@ def test_a_part_that_is_fetched_signed_out_is_refused(server: Server, path: str)
 def test_open_conversation_is_listed_even_if_old(
     user: User, now: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation_pages, "MAX_LISTED_CONVERSATIONS", 3)
+    monkeypatch.setattr(sidebar, "MAX_LISTED_CONVERSATIONS", 3)
     made = [conversation(user, NOON - ago * DAY, title=f"{ago}") for ago in range(6)]
-    listed = conversation_pages.sidebar(user, ZoneInfo("UTC"), current=made[4])
+    listed = sidebar.sidebar(user, ZoneInfo("UTC"), current=made[4])
     assert [[item["title"] for item in group["items"]] for group in listed.groups] == [
         ["0"],
         ["1"],
@@ -211,6 +209,5 @@ def test_open_conversation_is_listed_even_if_old(
     assert listed.older == made[2].pk
     for near in (made[0], made[2], None):
         assert not any(
-            group.get("apart")
-            for group in conversation_pages.sidebar(user, ZoneInfo("UTC"), current=near).groups
+            group.get("apart") for group in sidebar.sidebar(user, ZoneInfo("UTC"), current=near).groups
         )

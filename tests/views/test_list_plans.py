@@ -17,7 +17,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from chat.accounts.sessions import SessionStore
 from chat.conversations import tags
 from chat.models import Conversation, User
-from chat.views.conversations import conversation_pages
+from chat.views.conversations import conversation_pages, sidebar
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 MANY = 500
@@ -76,7 +76,7 @@ def is_walked(rows: QuerySet[Any], index: str) -> bool:
 def test_each_list_walks_an_index_of_its_own(alice: User, index: str, deep: bool) -> None:
     list_page = LIST_PAGES[index]
     before = list_page.rows(alice).order_by(f"-{list_page.moment}")[MANY // 2] if deep else None
-    rows = conversation_pages.page_before(list_page.rows(alice), list_page.moment, before)[:100]
+    rows = sidebar.page_before(list_page.rows(alice), list_page.moment, before)[:100]
     assert is_walked(rows, index)
     assert len(rows) == 100
 
@@ -97,7 +97,7 @@ def test_the_list_of_a_common_tag_walks_the_index(alice: User) -> None:
         cursor.execute("ANALYZE")
 
     def shown(name: str) -> QuerySet[Any]:
-        return conversation_pages.page_before(tags.having(listed, alice, name), "updated", None)[:100]
+        return sidebar.page_before(tags.having(listed, alice, name), "updated", None)[:100]
 
     assert is_walked(shown("Common"), "conversation_listed")
     assert len(shown("common")) == 100
@@ -118,7 +118,7 @@ def test_a_page_of_a_list_asks_the_same_number_of_questions(alice: User, path: s
         request.user, request.session = user, SessionStore()
         with CaptureQueriesContext(connection) as queries:
             if path == "/":
-                conversation_pages.sidebar(user, ZoneInfo("UTC"))
+                sidebar.sidebar(user, ZoneInfo("UTC"))
             else:
                 pages = {
                     reverse(f"chat:{list_page.name}"): list_page

@@ -1,4 +1,4 @@
-"""What is refused: methods, addresses, and the pages of errors."""
+"""Refusals: methods, addresses, and the pages of errors."""
 
 import asyncio
 import threading

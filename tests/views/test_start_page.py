@@ -10,7 +10,7 @@ from chat.models.site import Identity
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
 from chat.views.conversations import start_page
-from chat.views.conversations.conversation_pages import Listing
+from chat.views.conversations.sidebar import Listing
 from tests.support.invites import issue_invite
 from tests.support.server import Person, Server
 

@@ -93,7 +93,7 @@ def _code(character: str) -> int:
 
 
 class Font(NamedTuple):
-    """What is told of a font: its name if it is one of signs, and its marks from outside to inside."""
+    """A font: its name if it is one of signs, and its marks from outside to inside."""
 
     name: str = ""
     marks: tuple[str, ...] = ()

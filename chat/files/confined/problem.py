@@ -1,4 +1,4 @@
-"""What stands in place of text: the refusal of a document, and sentences for pages without text."""
+"""Words in place of a text: the refusal of a document, and sentences for pages without text."""
 
 PICTURES_ONLY = "[This page holds no text, only pictures.]"
 PICTURE_BESIDE = "[The rest of this page is a picture.]"

@@ -1,4 +1,4 @@
-"""What Word shows in place of a field or a content control: values of XML elsewhere, signs, formulas."""
+"""The text that Word shows for a field or a content control: values of XML elsewhere, signs, formulas."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -44,7 +44,7 @@ PREFIX_FROM_CHARS = 3
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """What a prompt for `model` needs to know of long documents before it can be built: their best passages.
+    """The best passages of long documents, which a prompt for `model` needs before it can be built.
 
     `questions`: as `Ranked` describes, latest first.
     """

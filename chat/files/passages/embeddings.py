@@ -49,7 +49,7 @@ def missing(document: Attachment, model: str, size: int) -> list[PassageBatch]:
     return [PassageBatch(document, at, tuple(texts[at : at + size])) for at in starts]
 
 
-def store(batch: PassageBatch, model: str, found: Sequence[Vector]) -> bool:
+def store_vectors(batch: PassageBatch, model: str, found: Sequence[Vector]) -> bool:
     """Store the embeddings of a batch; with those of the first passages, the document is embedded.
 
     Return False if the document was deleted meanwhile.

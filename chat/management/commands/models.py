@@ -33,7 +33,7 @@ class Command(BaseCommand):
         except UpstreamError as error:
             why = f" ({error.detail})" if error.detail else ""
             raise CommandError(f"{error.message}{why} The models stay as they are.") from error
-        changes = watcher.store(found)
+        changes = watcher.store_models(found)
         names = {row.pk: row.display_name or _called(row) for row in SiteModel.objects.all()}
         self._list("new", changes.added, names)
         self._list("back", changes.relisted, names)

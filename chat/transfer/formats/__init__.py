@@ -7,7 +7,6 @@ in the child process that reads the file, so it knows no Django.
 from hashlib import blake2b
 from typing import Any
 
-from chat.transfer.imported import put_in_order
 from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import (
@@ -18,6 +17,7 @@ from chat.transfer.records import (
     ImportedConversation,
     ImportedPrompt,
 )
+from chat.transfer.tree import put_in_order
 from chat.wire import strict_json
 
 from . import chatgpt, claude, librechat, open_webui, own

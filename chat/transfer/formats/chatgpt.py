@@ -13,8 +13,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from chat.transfer.imported import Node
 from chat.transfer.records import ASSISTANT, CHATGPT_FILE, ImportedConversation
+from chat.transfer.tree import Node
 
 from . import foreign, marks, markup
 from .documents import CALLS, Canvas

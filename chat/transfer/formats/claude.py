@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from chat.transfer.imported import Node
 from chat.transfer.records import ImportedConversation
+from chat.transfer.tree import Node
 
 from . import foreign, markup
 from .documents import Change, Document, Documents, inserted

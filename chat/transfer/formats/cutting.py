@@ -7,7 +7,6 @@ role, so models read the text as a whole.
 import re
 from collections.abc import Iterator
 
-from chat.transfer.imported import TICK
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import (
     MAX_IMPORTED_CHARS,
@@ -16,6 +15,7 @@ from chat.transfer.records import (
     ImportedConversation,
     ImportedMessage,
 )
+from chat.transfer.tree import TICK
 
 from . import foreign, markup
 

@@ -12,7 +12,6 @@ from chat.limits import (
     MAX_FILE_NAME_CHARS,
     MAX_PASSAGE_CHARS,
 )
-from chat.transfer.imported import TEXTLESS_QUESTION, UNKNOWN_TIME, Node, join_replies, messages_of
 from chat.transfer.records import (
     ASSISTANT,
     USER,
@@ -22,6 +21,7 @@ from chat.transfer.records import (
     ImportedMessage,
     Source,
 )
+from chat.transfer.tree import TEXTLESS_QUESTION, UNKNOWN_TIME, Node, join_replies, messages_of
 from chat.wire.text import split_thought
 
 from . import foreign, pictures

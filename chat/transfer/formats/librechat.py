@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS
-from chat.transfer.imported import MAX_NODES, Node
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import ASSISTANT, USER, ImportedConversation
+from chat.transfer.tree import MAX_NODES, Node
 
 from . import foreign, marks, markup
 from .documents import Document

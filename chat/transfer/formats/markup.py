@@ -1,4 +1,4 @@
-"""What stands in the Markdown of other chats for more than text: directives, `details`, Claude's elements.
+"""Markup in the Markdown of other chats for more than text: directives, `details`, Claude's elements.
 
 Directives are `:::name{attributes}`, lines, `:::`: https://talk.commonmark.org/t/444. LibreChat writes
 artifacts and reasoning into them, ChatGPT letters. Open WebUI writes reasoning, calls of tools and code that

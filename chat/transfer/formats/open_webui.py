@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from chat.limits import MAX_REASON_CHARS
-from chat.transfer.imported import Node
 from chat.transfer.records import ASSISTANT, ImportedConversation
+from chat.transfer.tree import Node
 
 from . import foreign, markup
 from .drafts import Draft, Drafts

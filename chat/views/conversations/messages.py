@@ -29,6 +29,7 @@ from chat.engine.streaming.run_state import RunState
 from chat.exceptions import Conflict, ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Feedback, Message, User
+from chat.models.message import THUMBS
 from chat.sharing import links
 from chat.upstream.providers.ai_gateway import GatewayLogRef
 from chat.wire.position import Position
@@ -209,8 +210,7 @@ async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase
     (await get_engine()).gateway_feedback.send(log_refs, up)
     if is_form(request):
         return to_conversation(own_message.conversation_id, message)
-    thumb = "none" if up is None else "up" if up else "down"
-    return JsonResponse({"message": str(message), "thumb": thumb, "reason": reason})
+    return JsonResponse({"message": str(message), "thumb": THUMBS[up], "reason": reason})
 
 
 def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str, list[GatewayLogRef]]:

@@ -21,9 +21,9 @@ from chat.search.results import Cursor, Result, Results, search, search_in
 from ..requests import access
 from ..requests.errors import is_part, wants_json
 from ..requests.responses import message_url
-from . import conversation_pages
 from .conversation_pages import LIST_PAGES
 from .day_names import short_day
+from .sidebar import sidebar
 
 
 @access.require_methods("GET", "HEAD")
@@ -127,7 +127,7 @@ def _page(request: HttpRequest, typed: str, results: Results, within: Conversati
         "building": results.building,
         "section": "search",
         "sections": [(each.name, reverse(f"chat:{each.name}"), each.heading) for each in LIST_PAGES],
-        "listing": conversation_pages.sidebar(access.get_user(request), zone),
+        "listing": sidebar(access.get_user(request), zone),
     }
     with timezone.override(zone):
         return render(request, "chat/search.html", context)

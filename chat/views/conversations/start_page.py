@@ -1,4 +1,4 @@
-"""What a page begins with: a greeting, assistants, the latest chat, an administrator's first steps."""
+"""The start page: a greeting, assistants, the latest chat, an administrator's first steps."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from chat.upstream.providers.llama_cpp import BUNDLED_ID
 
 from ..requests import access, request_fields
 from ..requests.responses import HttpResponseSeeOther, set_cookie
-from .conversation_pages import Listing
+from .sidebar import Listing
 
 # Holds the id of the administrator who dismissed the checklist in this browser.
 CHECKLIST_COOKIE = "checklist"

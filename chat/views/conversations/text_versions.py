@@ -55,7 +55,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What was asked for: a message, or a code block of it. `candidates`: what may be its versions.
+    """The requested text: a message, or a code block of it. `candidates`: its possible versions.
 
     `is_followed`: the conversation, whose title this is, goes on below the message.
     """

@@ -122,7 +122,7 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
     received = await RENDER_POOL.run(user.pk, _receive, request)
     with closing(received.file):
-        stored = await store(user, received)
+        stored = await store_upload(user, received)
     return JsonResponse(describe(stored), status=201)
 
 
@@ -131,10 +131,10 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
 upload.csrf_exempt = True  # type: ignore[attr-defined]
 
 
-async def store(
+async def store_upload(
     user: User, received: ReceivedFile, *, documents_only: bool = False, key: uuid.UUID | None = None
 ) -> Attachment:
-    """Read the file and store it; `key` as in `uploads.store`. Raises the refusals of an upload."""
+    """Read the file and store it; `key` as in `uploads.store_picture`. Raises the refusals of an upload."""
     file, name = received.file, received.name
     found = await _read(user, received)
     if documents_only and isinstance(found, EncodedPicture):
@@ -143,7 +143,7 @@ async def store(
         await run_in_db(_check_sight, user)
     # Shielded: what is stored gets its row.
     if isinstance(found, EncodedPicture):
-        storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found, key)
+        storing = files.STORAGE_POOL.submit(user.pk, uploads.store_picture, user, name, found, key)
     else:
         # The file is closed when the request ends, also before this has run.
         kept = os.fdopen(os.dup(file.fileno()), "rb")

@@ -116,7 +116,7 @@ async def from_form(request: HttpRequest, *, documents_only: bool = False) -> As
                 if key in earlier:
                     continue
                 with _named(received):
-                    await attachments.store(user, received, documents_only=documents_only, key=key)
+                    await attachments.store_upload(user, received, documents_only=documents_only, key=key)
                 new.append(key)
         yield ids
     except RequestError:
@@ -136,7 +136,7 @@ async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
     user = await run_in_db(attachments.get_uploader, request)
     file, name = several[0].file, several[0].name
     found = await READERS.run(user.pk, decode, file, IMAGE_SIDE)
-    storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found)
+    storing = files.STORAGE_POOL.submit(user.pk, uploads.store_picture, user, name, found)
     return (await asyncio.shield(asyncio.wrap_future(storing))).pk
 
 

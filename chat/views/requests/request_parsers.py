@@ -16,6 +16,7 @@ from chat.conversations.turns.commands import LEAF, ContinueReply, EditMessage, 
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES, MAX_MODEL_CHARS, MAX_REASON_CHARS, TITLE_LENGTH
+from chat.models.message import THUMBS
 from chat.tools.registry import offered
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
@@ -24,7 +25,7 @@ from .errors import is_form
 
 MAX_QUESTION_CHARS = 200_000  # code points
 MAX_SYSTEM_CHARS = 20_000  # code points
-THUMBS = {"up": True, "down": False, "none": None}
+GIVEN_THUMBS = {name: up for up, name in THUMBS.items()}
 PARAMETERS_FIELD = "parameters"
 ATTACHMENTS_FIELD = "attachments"
 TOOLS_FIELD = "tools"
@@ -91,10 +92,10 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
     """Parse `{"thumb": "up" | "down" | "none", "reason"?}` into (True, False or None; reason or "")."""
     sent = request_fields.parse(request, "thumb", "reason")
     thumb = sent.get("thumb")
-    if not isinstance(thumb, str) or thumb not in THUMBS:
+    if not isinstance(thumb, str) or thumb not in GIVEN_THUMBS:
         words = _("“%(name)s” must be one of: %(names)s.")
-        raise BadRequest(words % {"name": "thumb", "names": ", ".join(THUMBS)})
-    return THUMBS[thumb], (request_fields.parse_text(sent, "reason", MAX_REASON_CHARS) or "").strip()
+        raise BadRequest(words % {"name": "thumb", "names": ", ".join(GIVEN_THUMBS)})
+    return GIVEN_THUMBS[thumb], (request_fields.parse_text(sent, "reason", MAX_REASON_CHARS) or "").strip()
 
 
 def title(request: HttpRequest) -> str:

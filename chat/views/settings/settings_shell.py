@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.accounts.timezones import timezone_of
 from chat.sharing import links
 
-from ..conversations import conversation_pages
+from ..conversations.sidebar import sidebar
 from ..requests import access
 from ..requests.errors import is_part
 from ..requests.responses import HttpResponseSeeOther, set_cookie
@@ -59,7 +59,7 @@ def render_section(
     if is_part(request):
         shell |= {"layout": "settings/part.html", "level": 2}
     else:
-        shell["listing"] = conversation_pages.sidebar(user, zone)
+        shell["listing"] = sidebar(user, zone)
     with timezone.override(zone):
         return render(request, template, shell | context, status=status)
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from chat.conversations import changes, tags
 from chat.models import Conversation, Tag, User
-from chat.views.conversations import conversation_pages
 from chat.views.conversations.conversation_pages import CONVERSATIONS_PER_PAGE
+from chat.views.conversations.sidebar import sidebar
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 LISTS = ("/conversations/", "/conversations/archive/", "/conversations/trash/")
@@ -65,10 +65,10 @@ def test_pinned_ones_come_first_and_the_last_pinned_first(alice_client: Client, 
     rows = made(alice, "1", "2", "3")
     change(alice_client, "pin", rows[0])
     change(alice_client, "pin", rows[1])
-    groups = conversation_pages.sidebar(alice, ZoneInfo("UTC")).groups
+    groups = sidebar(alice, ZoneInfo("UTC")).groups
     assert [[item["title"] for item in group["items"]] for group in groups] == [["2", "1"], ["3"]]
     assert [group["key"] for group in groups] == ["pinned", "today"]
-    older = conversation_pages.sidebar(alice, ZoneInfo("UTC"), before=rows[2])
+    older = sidebar(alice, ZoneInfo("UTC"), before=rows[2])
     assert older.groups == []
 
 

@@ -32,7 +32,9 @@ def folder(attachments: Path) -> Path:
 
 
 def image(owner: User, side: int = 128) -> Attachment:
-    return uploads.store(owner, "face.png", EncodedPicture(pictures.png(side, side), "image/png", side, side))
+    return uploads.store_picture(
+        owner, "face.png", EncodedPicture(pictures.png(side, side), "image/png", side, side)
+    )
 
 
 def photo(name: str = "../me.jpg", content: bytes | None = None) -> SimpleUploadedFile:

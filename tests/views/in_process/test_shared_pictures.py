@@ -42,7 +42,7 @@ def talk(alice: User) -> Conversation:
     parent = None
     for number in range(2):
         content = pictures.jpeg(40 + number)
-        picture = uploads.store(
+        picture = uploads.store_picture(
             alice, f"secret {number}.jpg", EncodedPicture(content, "image/jpeg", 40 + number, 48)
         )
         question = Message.objects.create(conversation=made, role="user", text="", parent=parent)
@@ -159,7 +159,7 @@ def test_a_reviewer_changes_nothing_and_sees_nothing_unsent(
 ) -> None:
     assert reviewer.delete(f"/attachments/{first.pk}/").status_code == 404
     assert reviewer.patch(f"/attachments/{first.pk}/", {"alt": "x"}, "application/json").status_code == 404
-    unsent = uploads.store(alice, "x.jpg", EncodedPicture(pictures.jpeg(), "image/jpeg", 64, 48))
+    unsent = uploads.store_picture(alice, "x.jpg", EncodedPicture(pictures.jpeg(), "image/jpeg", 64, 48))
     assert reviewer.get(f"/attachments/{unsent.pk}/").status_code == 404
     assert ConversationAccess.objects.count() == 0
 

@@ -77,6 +77,7 @@ SLOW = (
     "tests/safety/test_crawl.py",
     "tests/safety/test_forgery.py",
     "tests/safety/test_observatory.py",
+    "tests/safety/test_poisoned_pages.py",
 )
 
 # For each feature, the one test with a browser that is not slow.

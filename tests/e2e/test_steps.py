@@ -57,7 +57,7 @@ def test_steps_are_shown_as_they_happen_and_fold_into_a_line(chat: ChatPage) -> 
     expect(switch(chat)).to_be_checked()
 
 
-def test_the_switch_is_worked_by_keyboard_and_stays_with_the_chat(chat: ChatPage, server: Server) -> None:
+def test_a_switch_works_by_keyboard_and_stays_with_the_chat(chat: ChatPage, server: Server) -> None:
     switch(chat).focus()
     chat.page.keyboard.press("Space")
     expect(switch(chat)).to_be_checked()

@@ -61,8 +61,8 @@ MUTANTS: dict[str, dict[str, str]] = {
     },
     "tests/engine/test_writer.py": {"if active_run.id not in result.lost:": "if True:"},
     "tests/engine/test_resume.py": {
-        "position == state.end._replace(done=True):": "False:",
-        "if start.text > len(state.text) or start.reasoning > len(state.reasoning):": "if False:",
+        "position == state.end._replace(steps=state.revision, done=True):": "False:",
+        "start.text > len(state.text)": "False",
         "if run.fingerprint != command.fingerprint:": "if False:",
     },
     "tests/views/test_rights.py": {

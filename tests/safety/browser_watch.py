@@ -49,7 +49,7 @@ FOREIGN = """() => {
     if (away && element.rel !== 'noopener noreferrer nofollow') wrong.push(`rel: ${element.outerHTML}`);
   }
   const plain = '.question .text > *, .thoughts .text > *, .system .text > *, bdi > *, ' +
-    '.citations blockquote > *, .document-name > *, #text .text > *, .plain > *, .greeting > *, ' +
+    '.citations blockquote > *, .document-name > *, #text .text > *, .plain > *, .greeting > :not(bdi), ' +
     '.opening-questions button > *, .assistant-documents a > *, .prompt-title > *, .prompt-beginning > *, ' +
     '.record-list h2 > a > *, .record-list h3 > *, .attachment-name > *';
   // The fenced code of a question is drawn as code: these elements, whose attributes are looked at below.

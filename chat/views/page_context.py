@@ -96,7 +96,7 @@ def page_context(
         "temporary": (
             conversation.temporary if conversation else "temporary" in (request.GET or request.POST)
         ),
-        "knows_keys": _knows_keys(listing, page),
+        "keys_left": _keys_left(listing, page),
         "gateway": bool(settings.AI_GATEWAY_ID),
         "sharing": links.is_on(),
         "accepted_files": _accepted_files(catalog),
@@ -119,10 +119,10 @@ def _choice_of_model(catalog: Catalog, model: LlmModel) -> dict[str, Any]:
     }
 
 
-def _knows_keys(listing: Listing, page: Thread) -> bool:
-    """Return True if the person has sent some messages: the keys need no line below the box any more."""
+def _keys_left(listing: Listing, page: Thread) -> int:
+    """Return after how many messages the line below the box need not name the keys any more."""
     listed = sum(len(group["items"]) for group in listing.groups)
-    return listed + len(page.items) // 2 >= MESSAGES_TO_LEARN_KEYS
+    return max(0, MESSAGES_TO_LEARN_KEYS - listed - len(page.items) // 2)
 
 
 def _accepted_files(catalog: Catalog) -> str:

@@ -147,7 +147,7 @@ def _complete_items(
 ) -> None:
     """Add to each message's context the keys that depend on the models. `model` would answer next."""
     thread.add_times(page.items, zone, timezone.now())
-    before = ""
+    before = page.model_above
     for item in page.items:
         item["model_name"] = writer_name(catalog, item["model"])
         item["by_hand"] = item["model"] == BY_HAND

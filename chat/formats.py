@@ -1,7 +1,9 @@
 """Number formatting for pages and messages."""
 
 from django.utils.formats import number_format
-from django.utils.translation import pgettext
+from django.utils.translation import gettext, pgettext
+
+LEAST_COST = 0.0001  # dollars that are named; of less it is only said that it is less, as in tray_limits.js
 
 
 def grouped_number(number: float) -> str:
@@ -9,9 +11,20 @@ def grouped_number(number: float) -> str:
     return number_format(number, force_grouping=True)
 
 
-def written_dollars(cost: float) -> str:
-    """Return dollars with two decimals; below one dollar with four, because a reply costs so little."""
-    return dollars(cost, 2 if cost >= 1 or cost == 0 else 4)
+def written_cost(*parts: float | None) -> str:
+    """Return the sum in words: of none “nothing”, of what has no known price “unknown”, beside it “at least”.
+
+    Below one dollar it has four decimals, because a reply costs so little.
+    """
+    known = sum(filter(None, parts))
+    if None in parts and known < LEAST_COST:
+        return gettext("unknown")
+    if not known:
+        return pgettext("cost", "nothing")
+    if known < LEAST_COST:
+        return f"<\u00a0{dollars(LEAST_COST, 4)}"
+    written = dollars(known, 2 if known >= 1 else 4)
+    return gettext("at least %(cost)s") % {"cost": written} if None in parts else written
 
 
 def dollars(amount: float, decimals: int) -> str:

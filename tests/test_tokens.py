@@ -119,6 +119,16 @@ def test_errors_and_found_words_can_be_read(scheme: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", ["ground", "aside"])
+def test_the_edge_of_something_wide_is_seen(ground: str, scheme: int) -> None:
+    digits = COLOURS["shade"][scheme]
+    opacity = int((digits[-1] * 2) if len(digits) == 4 else digits[6:], 16) / 255
+    over = oklab(digits[:-1] if len(digits) == 4 else digits[:6])
+    under = token(ground, scheme)
+    assert 1.35 <= contrast(mixed(under, over, opacity), under) <= 2
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_any_colour_of_a_site_becomes_an_accent_that_can_be_read(scheme: int) -> None:
     text, ground = token("text", scheme), token("ground", scheme)
     for brand in [*SWEEP, *(polar(oklab(digits)) for digits in BRANDS)]:

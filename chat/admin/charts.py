@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-from chat.formats import grouped_number, written_dollars
+from chat.formats import grouped_number, written_cost
 
 from .days import Day
-from .model_stats import USAGE_PERMISSIONS, total_cost
+from .model_stats import USAGE_PERMISSIONS
 
 SLOT, BAR, HEIGHT = 10, 8, 60  # of the drawing, which is stretched to its place
 
@@ -91,10 +91,12 @@ def _waits(days: list[Day]) -> Chart:
 
 def _costs(days: list[Day]) -> Chart:
     title, nothing = gettext("Cost"), gettext("Nothing that has a price was used.")
-    total = total_cost(cost for day in days for cost in day.costs)
-    return _chart(
-        title, total, nothing, days, {title: lambda day: sum(filter(None, day.costs))}, written_dollars
-    )
+    total = written_cost(*(cost for day in days for cost in day.costs))
+    return _chart(title, total, nothing, days, {title: _known_cost}, written_cost)
+
+
+def _known_cost(day: Day) -> float | None:
+    return sum(filter(None, day.costs)) or (None if None in day.costs else 0)
 
 
 def _seconds(value: float | None) -> str:

@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import config
-from chat.formats import grouped_number
+from chat.formats import grouped_number, written_cost
 from chat.models import ApiKey, Call, Run, TitleRequest, User
 
 from .base import ReadOnlyListAdmin, only_read
@@ -28,7 +28,7 @@ from .changelist import terms_of
 from .columns import person_column, time_column
 from .filters import DistinctFilter, ErrorFilter, with_error
 from .keyset import KeysetChangeList
-from .model_stats import PERIODS, USAGE_PERMISSIONS, rates, start_of, total_cost, usage_since
+from .model_stats import PERIODS, USAGE_PERMISSIONS, rates, start_of, usage_since
 
 MAX_PEOPLE_OF_REQUESTS = 20  # whose rows a search finds by their names
 MAX_MATCHES = 200  # rows that a search finds by another column
@@ -162,7 +162,7 @@ class RunAdmin(ModelRequestAdmin):
             periods=[(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
             rates=rates(start_of(chosen)),
             used=used,
-            cost=total_cost(each.dollars for each in used),
+            cost=written_cost(*(each.dollars for each in used)),
         )
 
 

@@ -4,7 +4,6 @@ The usage is that of replies, API calls and titles together.
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,11 +11,10 @@ from typing import Any
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, Sum, Value, Window
 from django.db.models.functions import Coalesce, NullIf, RowNumber
 from django.utils import timezone
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.catalog.catalog import dollars, model_name
-from chat.formats import grouped_number, written_dollars
+from chat.formats import grouped_number, written_cost
 from chat.models import Call, Run, TitleRequest
 
 from .keyset import unindexed
@@ -133,7 +131,7 @@ class ModelUsage:
 
     @property
     def cost(self) -> str:
-        return "–" if self.dollars is None else written_dollars(self.dollars)
+        return written_cost(self.dollars)
 
 
 def usage_since(since: datetime, until: datetime | None = None) -> list[ModelUsage]:
@@ -165,10 +163,3 @@ def _usage(model: str, found: Counter[str]) -> ModelUsage:
 
 def _most_tokens_first(used: ModelUsage) -> tuple[int, str]:
     return -(used.prompt_tokens + used.completion_tokens), used.model
-
-
-def total_cost(costs: Iterable[float | None]) -> str:
-    """Return the sum of the known costs; “at least” that if the price of another model is unknown."""
-    found = list(costs)
-    known = written_dollars(sum(filter(None, found)))
-    return gettext("at least %(cost)s") % {"cost": known} if None in found else known

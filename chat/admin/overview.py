@@ -13,13 +13,13 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from chat.catalog import account, config
 from chat.catalog.catalog import current
-from chat.formats import grouped_number
+from chat.formats import grouped_number, written_cost
 from chat.models import Call, CatalogState, Run, Worker
 from chat.models.worker import DEAD_AFTER
 
 from .charts import charts
 from .days import Day, last_days
-from .model_stats import USAGE_PERMISSIONS, total_cost
+from .model_stats import USAGE_PERMISSIONS
 
 # The details of a failed fetch, as the ends of a sentence.
 LIST_PROBLEMS = {
@@ -69,7 +69,7 @@ def _figures(user: Any, days: list[Day]) -> list[Figure]:
         number = Call.objects.filter(created__gte=today).count()
         figures.append(Figure(gettext("API calls"), grouped_number(number), _list("call", today)))
     if user.has_perms(USAGE_PERMISSIONS):
-        cost = total_cost(days[-1].costs)
+        cost = written_cost(*days[-1].costs)
         figures.append(Figure(gettext("Cost"), cost, reverse("admin:chat_run_rates") + "?period=today"))
     return figures
 

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from chat.catalog import config
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine, get_engine
+from chat.formats import written_cost
 from chat.health import BAD, NOTE, Finding
 from chat.health import checks as health_checks
 from chat.health.checks import Check
@@ -61,6 +62,7 @@ def refusal(request: HttpRequest) -> HttpResponse | None:
 
 
 def _page(engine: Engine, request: HttpRequest, what: str) -> str:
+    price = health_checks.max_price(engine)
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Setup check"),
@@ -70,7 +72,8 @@ def _page(engine: Engine, request: HttpRequest, what: str) -> str:
         "account": engine.client.cloudflare is not None,
         "gateway": config.gateway_name(),
         "endpoint": config.endpoint(),
-        "price": health_checks.max_price(engine),
+        "price": price,
+        "cost": written_cost(price),
         "minutes": round(TOTAL_SECONDS / 60),
         "results": RESULTS_PLACE,
     }

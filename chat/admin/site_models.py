@@ -145,7 +145,9 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
     def price(self, obj: SiteModel) -> str:
         model = _model(obj)
         if model.price_in is None or model.price_out is None:
-            return "–"
+            return gettext("unknown")
+        if not model.price_in and not model.price_out:
+            return gettext("free")
         return f"{_dollars(model.price_in)} / {_dollars(model.price_out)}"
 
     @admin.display(description=_("abilities"))

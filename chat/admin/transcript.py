@@ -11,7 +11,7 @@ from django.db.models import Sum, TextField
 from django.db.models.functions import Cast
 
 from chat.catalog.catalog import dollars, model_name
-from chat.formats import grouped_number
+from chat.formats import grouped_number, written_cost
 from chat.message_rendering import Text, render_page_sync
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, TitleRequest
 from chat.models.citation import CitedSource, by_source
@@ -105,14 +105,11 @@ class TranscriptEntry:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """Tokens over all branches and of the title request, and their cost in dollars.
-
-    The cost is None unless every model's price is known.
-    """
+    """Tokens over all branches and of the title request, and their cost."""
 
     prompt_tokens: int
     completion_tokens: int
-    dollars: float | None
+    cost: str
 
     @property
     def prompt_count(self) -> str:
@@ -252,4 +249,5 @@ def _bill(conversation: Conversation) -> CostSummary:
     for requests in (Run.objects, TitleRequest.objects):
         by_model = requests.filter(conversation=conversation).order_by().values_list("model")
         counted += by_model.annotate(Sum("prompt_tokens", default=0), Sum("completion_tokens", default=0))
-    return CostSummary(sum(row[1] for row in counted), sum(row[2] for row in counted), dollars(counted))
+    cost = written_cost(*(dollars([row]) for row in counted))
+    return CostSummary(sum(row[1] for row in counted), sum(row[2] for row in counted), cost)

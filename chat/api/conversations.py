@@ -54,7 +54,7 @@ def _authorise(request: HttpRequest) -> ApiKey:
     """Return the key. Raises InvalidApiKey and PermissionDenied."""
     key = authenticate(request)
     if not key.may_export:
-        raise PermissionDenied(_("This API key isn’t allowed to export conversations."))
+        raise PermissionDenied(_("This API key isn’t allowed to export chats."))
     with write_lock():
         key.mark_used()
     return key
@@ -64,7 +64,7 @@ def _conversation(request: HttpRequest, conversation: uuid.UUID) -> tuple[ApiKey
     key = _authorise(request)
     found = exported(key.user).prefetch_related("tags").filter(pk=conversation).first()
     if found is None:
-        raise NotFound(_("This conversation doesn’t exist."))
+        raise NotFound(_("This chat doesn’t exist."))
     return key, found
 
 

@@ -188,6 +188,12 @@ def named_doors(offered: Catalog) -> list[dict[str, Any]]:
     ]
 
 
+def by_maker_beside(named: list[dict[str, Any]], offered: Catalog) -> list[Any]:
+    """Return the models that no door leads to."""
+    behind = [door["model"] for door in named]
+    return by_maker(each for each in offered if each not in behind)
+
+
 @access.require_methods("GET", "HEAD", part=True)
 def choice(request: HttpRequest) -> HttpResponse:
     """Return the dialog's content, fetched when it is first opened. `?was=` names a retired model."""

@@ -97,7 +97,7 @@ def page_context(
         "temporary": (
             conversation.temporary if conversation else "temporary" in (request.GET or request.POST)
         ),
-        "knows_keys": _knows_keys(listing, page),
+        "keys_left": _keys_left(listing, page),
         "gateway": bool(settings.AI_GATEWAY_ID),
         "sharing": links.is_on(),
         "accepted_files": _accepted_files(catalog),
@@ -112,18 +112,16 @@ def _choice_of_model(catalog: Catalog, model: LlmModel) -> dict[str, Any]:
         "current_model": model.id,
         "doors": doors,
         "model_label": next((door["name"] for door in doors if door["model"] == model), model.name),
-        "model_groups": model_picker.by_maker(
-            each for each in catalog if all(each != door["model"] for door in doors)
-        ),
+        "model_groups": model_picker.by_maker_beside(doors, catalog),
         "thinkers": [each.id for each in catalog if parameter_form.can_switch_thinking(each)],
         "for_pictures": None if model.vision else for_pictures(catalog),
     }
 
 
-def _knows_keys(listing: Listing, page: Thread) -> bool:
-    """Return True if the person has sent some messages: the keys need no line below the box any more."""
+def _keys_left(listing: Listing, page: Thread) -> int:
+    """Return after how many messages the line below the box need not name the keys any more."""
     listed = sum(len(group["items"]) for group in listing.groups)
-    return listed + len(page.items) // 2 >= MESSAGES_TO_LEARN_KEYS
+    return max(0, MESSAGES_TO_LEARN_KEYS - listed - len(page.items) // 2)
 
 
 def _accepted_files(catalog: Catalog) -> str:
@@ -148,7 +146,7 @@ def _complete_items(
 ) -> None:
     """Add to each message's context the keys that depend on the models. `model` would answer next."""
     thread.add_times(page.items, zone, timezone.now())
-    before = ""
+    before = page.model_above
     for item in page.items:
         item["model_name"] = writer_name(catalog, item["model"])
         item["by_hand"] = item["model"] == BY_HAND

@@ -19,7 +19,7 @@ export class AttachmentTray {
   #root;
   #resized;
   #changed = () => {};
-  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?}
+  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?}; a pasted file: see background.js
   #failures = []; // sentences: why files of the last choice were not added
   #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
@@ -94,8 +94,7 @@ export class AttachmentTray {
   /** Empty the tray. Its attachments stay in the draft until the server has accepted them. @returns {Attachment[]} */
   take() {
     this.#unsent = this.attachments;
-    for (const { row } of this.#items) row.element.remove();
-    this.#items = [];
+    for (const { row } of this.#items.splice(0)) row.element.remove();
     this.#update();
     return this.#unsent;
   }
@@ -142,14 +141,15 @@ export class AttachmentTray {
     const { status, body } = await withLogin(() => upload(this.#words.dataset.url, item.file, item.row.progress, item.upload.signal));
     if (!this.#items.includes(item)) return;
     if (status === 201) {
-      this.#fill(item, { ...body, isPasted: item.file.isPasted });
+      this.#fill(item, { ...body, isPasted: Boolean(item.file.pasted) });
       this.#update();
+      item.file.forget?.();
       announce([this.#text('added', { name: body.name }), this.#hints].filter(Boolean).join('. '));
       return;
     }
     item.hasFailed = isRetryable(status); // the file is kept: a pasted one is nowhere else
     if (item.hasFailed) item.row.showFailure(true);
-    else if (item.file.isPasted) this.#toText(item); // it is nowhere else
+    else if (item.file.pasted) this.#toText(item); // it is nowhere else
     else this.#remove(item);
     this.#sayFailure(body.error?.message ? `${item.file.name}: ${body.error.message}` : this.#text('failed', item.file));
   }
@@ -207,8 +207,7 @@ export class AttachmentTray {
 
   /** Remove what the server refused as missing, such as sent from another tab, and name it. */
   #removeLost({ attachments, message }) {
-    const lost = this.#items.filter(({ attachment }) => attachments.includes(attachment?.id));
-    for (const item of lost) this.#remove(item);
+    for (const item of this.#items.filter(({ attachment }) => attachments.includes(attachment?.id))) this.#remove(item);
     const names = attachments.flatMap((id) => this.#names.get(id) ?? []); // also of those that left meanwhile
     const unnamed = names.filter((name) => !message.includes(name));
     if (unnamed.length) page.setNotice(`${unnamed.join(', ')}: ${message}`);
@@ -220,6 +219,7 @@ export class AttachmentTray {
     item.upload.abort();
     item.row.element.remove();
     this.#update();
+    item.file?.forget?.();
   }
 
   #update() {

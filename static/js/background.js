@@ -54,7 +54,7 @@ function watchModel() {
 
 /**
  * Add pasted files to the question: otherwise they would vanish. For dropped files, see chat.js. A long text becomes a
- * file too, which leaves the box readable; offline it stays a text, because a draft outlives a reload and a file does not.
+ * file too, which leaves the box readable, and stays in the draft until it is uploaded; offline it stays a text.
  */
 function watchPastedFiles(chat) {
   document.addEventListener('paste', (event) => {
@@ -65,7 +65,13 @@ function watchPastedFiles(chat) {
     const text = isText ? event.clipboardData.getData('text/plain') : '';
     if (text.length <= MAX_PASTED_CHARS || !navigator.onLine || !hasRoom(chat, event.target)) return undefined;
     event.preventDefault();
-    return chat.addFiles({ files: [fileOf(text)] }, event.target);
+    const file = Object.assign(fileOf(text), { forget: () => keep('delete') });
+    const keep = (change) => {
+      (event.target.form.pasted ??= new Set())[change](file);
+      event.target.dispatchEvent(new Event('input', { bubbles: true })); // saves the draft
+    };
+    keep('add');
+    return chat.addFiles({ files: [file] }, event.target);
   });
 }
 
@@ -79,7 +85,7 @@ function hasRoom(chat, box) {
 function fileOf(text) {
   const lines = text.trimEnd().split('\n').length;
   const name = lines > 1 ? page.text('pasted-lines', { n: page.number(lines, 0, true) }) : page.text('pasted');
-  return Object.assign(new File([text], `${name}.txt`, { type: 'text/plain' }), { isPasted: true });
+  return Object.assign(new File([text], `${name}.txt`, { type: 'text/plain' }), { pasted: text });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { drafts } from './drafts.js';
+import { drafts, joinTexts, textOf } from './drafts.js';
 import { page } from './page.js';
 
 /**
@@ -221,7 +221,7 @@ export class Composer {
 
   #save() {
     clearTimeout(this.#timer);
-    const text = joinTexts(this.#unsent, this.#box.value);
+    const text = textOf(this.#form, this.#unsent);
     // Another tab may have a newer draft of this conversation, so only text typed in this tab is written.
     if (text === this.#savedText) return;
     this.#savedText = text;
@@ -243,8 +243,6 @@ export function fitHeight(box) {
   box.style.height = isLong ? '100vh' : 'auto';
   if (!isLong) box.style.height = `${box.scrollHeight}px`;
 }
-
-const joinTexts = (...texts) => texts.filter(Boolean).join('\n\n');
 
 export function isTouch() {
   return matchMedia('(pointer: coarse)').matches;

@@ -94,6 +94,13 @@ export class DraftStore {
   }
 }
 
+export const joinTexts = (...texts) => texts.filter(Boolean).join('\n\n');
+
+/** @returns {string} the draft of a form's box, with the pasted texts that are not uploaded yet: see background.js */
+export function textOf({ elements, pasted = [] }, unsent = '') {
+  return joinTexts(unsent, elements.content.value, ...Array.from(pasted, (file) => file.pasted));
+}
+
 /** The drafts of the person whose page this is. */
 export const drafts = globalThis.document && DraftStore.open(document.getElementById('sign-out')?.dataset.user);
 

@@ -1,6 +1,6 @@
 import { showError } from './api.js';
 import { fitHeight, isSendKey, isTouch } from './composer.js';
-import { drafts } from './drafts.js';
+import { drafts, textOf } from './drafts.js';
 import { EditDrafts } from './edit_drafts.js';
 import { mayMoveFocus, returnFocus } from './focus.js';
 import { cloneTemplate, page } from './page.js';
@@ -65,9 +65,9 @@ function addFileButton(form) {
 function saveDraft(form, leaving = false) {
   const { message } = form.closest('article').dataset;
   if (leaving && !edits.messages.includes(message)) return;
-  const { value: text, selectionStart: start, selectionEnd: end } = form.elements.content;
+  const { selectionStart: start, selectionEnd: end } = form.elements.content;
   const caret = leaving && { start, end, held: form.contains(document.activeElement) };
-  edits.save(message, { text, source: form.source, attachments: form.attachments?.attachments, ...caret });
+  edits.save(message, { text: textOf(form), source: form.source, attachments: form.attachments?.attachments, ...caret });
 }
 
 /** Send the edit as a new branch. The old question stays as an earlier version. */

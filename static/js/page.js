@@ -90,8 +90,8 @@ export const page = {
   },
 
   modelName(id) {
-    const options = Array.from(document.getElementById('model')?.options ?? []);
-    return options.find((option) => option.value === id)?.text ?? main().dataset.modelName;
+    const options = document.getElementById('model')?.options;
+    return options ? (Array.from(options).find(({ value }) => value === id)?.text ?? '') : main().dataset.modelName;
   },
 
   get token() {

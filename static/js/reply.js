@@ -32,6 +32,7 @@ export class Reply {
   }
 
   set model(name) {
+    if (!name) return; // the server's page has it
     partOf(this.article, 'model').textContent = name;
     this.article.querySelector('h2').textContent = page.text('reply-heading', { model: name });
     const replies = Array.from(document.querySelectorAll('.reply'));

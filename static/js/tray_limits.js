@@ -95,8 +95,7 @@ function hasPicture(items) {
 }
 
 function compact(number) {
-  const format = new Intl.NumberFormat(document.documentElement.lang, { notation: 'compact', maximumSignificantDigits: 3 });
-  return format.format(number);
+  return new Intl.NumberFormat(document.documentElement.lang, { notation: 'compact', maximumSignificantDigits: 3 }).format(number);
 }
 
 /** @returns {number} the tokens of all documents in the prompt: those of the messages above, and the tray's */
@@ -118,8 +117,7 @@ function shownAbove(tray) {
 function dollars(amount) {
   const [minimumFractionDigits, maximumFractionDigits] = [2, amount >= 1 ? 2 : 4];
   const style = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
-  const format = new Intl.NumberFormat(document.documentElement.lang, { ...style, minimumFractionDigits, maximumFractionDigits });
-  return format.format(amount);
+  return new Intl.NumberFormat(document.documentElement.lang, { ...style, minimumFractionDigits, maximumFractionDigits }).format(amount);
 }
 
 /**

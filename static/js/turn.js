@@ -94,6 +94,9 @@ export class Turn {
   #onAccepted() {
     this.#accept();
     drafts.clearKey(page.draft);
+    // The line below the box names the keys until enough was sent; the server counts a new chat twice.
+    const keys = this.question && document.querySelector('#hint [data-left]');
+    if (keys && (keys.dataset.left -= page.conversation ? 1 : 2) <= 0) keys.remove();
     if (this.typed) this.#chat.composer.onAccepted();
     this.#announce('replying');
     this.#chat.startSync();

@@ -69,8 +69,7 @@ export class Turns {
       const shownQuestion = question === undefined ? null : appendArticle('question', question);
       if (attachments?.length) import('./attachment_parts.js').then((module) => module.showAttachments(this.#chat, shownQuestion, attachments), () => {});
       const shownReply = reply ? this.#replyIn(reply) : this.#appendReply(request.body.model);
-      const continues = Boolean(reply);
-      this.#begin({ reply: shownReply, continues, question: shownQuestion, replaced, typed, request, onDecided });
+      this.#begin({ reply: shownReply, continues: Boolean(reply), question: shownQuestion, replaced, typed, request, onDecided });
       if (moved) this.#chat.composer.focus();
       this.#chat.follower.jump();
       if (dock) glide(dock, top);

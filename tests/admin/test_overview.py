@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.admin.days import NUMBER
-from chat.admin.model_stats import total_cost, usage_since
+from chat.admin.model_stats import usage_since
+from chat.formats import written_cost
 from chat.models import Call, CatalogState, Conversation, Run, TitleRequest, User, Worker
 from tests.admin import seed
 from tests.admin.people import as_
@@ -56,7 +57,7 @@ def test_todays_figures_are_on_top(administrator: Client) -> None:
     ran(timedelta(days=2), status="failed")
     called()
     found = figures(administrator)
-    assert found.pop("Cost").startswith("$0.00")
+    assert found.pop("Cost") == "$0.0002"
     assert found == {"Replies": "2", "Failed replies": "1", "API calls": "1"}
 
 
@@ -102,7 +103,7 @@ def test_the_cost_counts_replies_calls_and_titles_once() -> None:
 
 
 def last_hour() -> str:
-    return total_cost(each.dollars for each in usage_since(timezone.now() - timedelta(hours=1)))
+    return written_cost(*(each.dollars for each in usage_since(timezone.now() - timedelta(hours=1))))
 
 
 def test_a_cost_with_an_unknown_price_is_a_lower_bound() -> None:
@@ -110,6 +111,31 @@ def test_a_cost_with_an_unknown_price_is_a_lower_bound() -> None:
     assert last_hour().startswith("$")
     ran(model="@cf/of/nobody")
     assert last_hour().startswith("at least $")
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ((), "nothing"),
+        ((0.0,), "nothing"),
+        ((None,), "unknown"),
+        ((None, 0.0), "unknown"),
+        ((0.00003,), "<\u00a0$0.0001"),
+        ((0.00003, 0.2), "$0.2000"),
+        ((1234.5, None), "at least $1,234.50"),
+    ],
+)
+def test_a_cost_is_said_plainly(parts: tuple[float | None, ...], said: str) -> None:
+    assert written_cost(*parts) == said
+
+
+def test_where_nothing_was_spent_it_says_so(administrator: Client) -> None:
+    assert figures(administrator)["Cost"] == "nothing"
+    ran(model="@cf/of/nobody")
+    assert figures(administrator)["Cost"] == "unknown"
+    page = shown(administrator)
+    assert "<td>unknown</td>" in page
+    assert "$0.00" not in page
 
 
 def test_the_state_of_the_setup_is_a_line(administrator: Client, settings: Any) -> None:

@@ -46,7 +46,7 @@ def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
         "alice@example.org",
         "2026-11-04 09:00",
         "1,000 in, 20 out",
-        "about $0.000068",
+        "<dt>Cost</dt><dd>&lt;\u00a0$0.0001</dd>",
     ):
         assert fact in page
     assert "2026-11-01T09:02:00+00:00" in page
@@ -88,7 +88,7 @@ def test_a_failure_says_its_code_and_the_request_id(reviewer: Client) -> None:
 
 
 def test_the_price_is_not_guessed(reviewer: Client) -> None:
-    assert "about $" not in read(reviewer, seed.talk(model="@cf/unknown"))
+    assert "<dt>Cost</dt><dd>unknown</dd>" in read(reviewer, seed.talk(model="@cf/unknown"))
 
 
 def test_a_reply_that_is_being_written_shows_what_there_is(reviewer: Client) -> None:

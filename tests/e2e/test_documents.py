@@ -308,7 +308,7 @@ PASTE = """text => {
   const data = new DataTransfer();
   data.setData('text/plain', text);
   const paste = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
-  return !document.getElementById('content').dispatchEvent(paste);
+  return !document.querySelector('.edit textarea, #content').dispatchEvent(paste);
 }"""
 
 
@@ -340,3 +340,30 @@ def test_a_long_paste_stays_a_text_where_it_would_be_lost(window: Window, server
     chat.ready()
     chat.page.context.set_offline(True)
     assert not chat.page.evaluate(PASTE, "x" * 5_000)
+
+
+def test_a_long_paste_outlives_a_reload_during_its_upload(window: Window, server: Server) -> None:
+    chat = Documents.open(window, server)
+    chat.ready()
+    chat.page.route("**/attachments/", lambda route: route.request.method == "POST" or route.continue_())
+    text = "\n".join(f"line {n} of it" for n in range(812))
+    chat.box.fill("Sum it up")
+    assert chat.page.evaluate(PASTE, text)
+    expect(chat.tray.locator("progress")).to_be_visible()
+    chat.page.reload()
+    expect(chat.box).to_have_value(f"Sum it up\n\n{text}")
+    chat.ready()
+    assert chat.page.evaluate(PASTE, text)
+    chat.tray.get_by_role("button", name="Remove").click()
+    chat.page.reload()
+    expect(chat.box).to_have_value(f"Sum it up\n\n{text}")  # once: the other one was removed
+    chat.box.fill("")
+    chat.ask_shortly("Hello")
+    chat.ended()
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    box = chat.page.locator(".edit textarea")
+    before = box.input_value()
+    assert chat.page.evaluate(PASTE, text)
+    expect(chat.page.locator(".edit progress")).to_be_visible()
+    chat.page.reload()
+    expect(box).to_have_value(f"{before}\n\n{text}")

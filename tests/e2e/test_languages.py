@@ -185,6 +185,6 @@ def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
         assert untranslated(page, *NAMES, *MODELS, *IN_DJANGO, "Redis", "SQLite") == [], what
     page.goto("/admin/chat/invite/add/")
     page.locator("#id_note").fill("dave")
-    page.locator("[name=_save]").click()
+    page.locator(".submit-row [type=submit]").click()
     expect(page.locator("#id_link")).to_be_visible()
     assert untranslated(page, *NAMES, *MODELS) == []

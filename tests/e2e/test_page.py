@@ -55,8 +55,12 @@ def test_a_question_waits_for_the_scripts_that_send_it(window: Window, server: S
     expect(chat.stop).to_be_visible()
     expect(chat.box).to_have_value("Too early?")
     expect(chat.questions).to_have_count(0)
+    with page.expect_request("**/js/turns.*"):  # after a reload, as the server answers
+        held.pop().abort()
+    expect(chat.stop).to_be_visible()
     held.pop().abort()
     expect(chat.notice).to_have_text("Not sent yet. Retrying…")
+    expect(chat.box).to_have_value("Too early?")
     page.unroute_all()
     expect(chat.questions).to_have_count(1)
     assert chat.ended() == "You said: Too early?"

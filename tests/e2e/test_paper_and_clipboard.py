@@ -142,7 +142,7 @@ def test_a_shared_conversation_on_paper(window: Window, server: Server) -> None:
     link = alice.post(f"/messages/{message}/share/", {}).json()["url"]
     page = window(server, width=PAPER)
     page.goto("/s/" + link.partition("/s/")[2])
-    expect(page.get_by_role("link", name="Continue this conversation")).to_be_visible()
+    expect(page.get_by_role("link", name="Continue this chat")).to_be_visible()
     page.emulate_media(media="print")
     expect(page.get_by_text("You said: Hello")).to_be_visible()
     expect(page.locator(".button").locator("visible=true")).to_have_count(0)

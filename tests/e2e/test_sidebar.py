@@ -245,7 +245,7 @@ def test_a_title_that_is_cut_off_has_a_tooltip(window: Window, server: Server) -
         assert link.get_attribute("title") == tooltip
 
 
-@pytest.mark.parametrize(("way", "least"), [(MOUSE, 34), (FINGER, 44)], ids=["mouse", "finger"])
+@pytest.mark.parametrize(("way", "least"), [(MOUSE, 36), (FINGER, 40)], ids=["mouse", "finger"])
 def test_rows_are_low_for_a_mouse_and_high_for_a_finger(
     window: Window, server: Server, way: Way, least: int
 ) -> None:
@@ -254,6 +254,8 @@ def test_rows_are_low_for_a_mouse_and_high_for_a_finger(
     shell = Shell.open(window, server, way)
     shell.show_list()
     assert shell.item("Sailing").evaluate(ROW) == least
+    shell.do("Rename", "Sailing")
+    assert shell.list.get_by_role("listitem").filter(has=shell.title_box).evaluate(ROW) == least
 
 
 def test_an_empty_list_says_what_it_is_for(window: Window, server: Server) -> None:

@@ -100,6 +100,22 @@ def test_a_title_that_is_edited_has_the_row_for_itself(page: Page) -> None:
     expect(page.locator("#menu-button")).to_be_visible()
 
 
+def test_sharing_leaves_the_title_its_room(page: Page, server: Server) -> None:
+    with server.person("alice").ask(TITLE) as stream:
+        page.goto(f"/c/{stream.to_end().conversation}/")
+    assert page.locator(".topbar h1").evaluate("title => title.clientWidth") >= 80
+    expect(page.locator("#share-button")).to_be_hidden()
+    page.locator("#menu-button").click()
+    page.locator("#menu [data-opens=share]").click()
+    expect(page.locator("#share-dialog[open]")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(page.locator("#share-button")).to_be_visible()
+    page.locator("#menu-button").click()
+    expect(page.locator("#menu #print")).to_be_visible()
+    expect(page.locator("#menu [data-opens=share]")).to_be_hidden()
+
+
 def test_undo_of_a_change_of_several_is_a_toast(page: Page) -> None:
     page.goto("/conversations/")
     page.locator("[name=conversations]").check()

@@ -1,5 +1,6 @@
 """The empty page: words for the box, which are written on and not sent, and how to install it as an app."""
 
+import re
 import struct
 from urllib.parse import urljoin
 
@@ -7,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.input_methods import ALL, MOUSE, Way
-from tests.e2e.sidebar_page import Shell
+from tests.e2e.sidebar_page import Shell, drop
 from tests.support.server import Server
 
 NEW = {"mouse": "bob", "keyboard": "carol", "finger": "erin"}  # who have no chats yet
@@ -112,3 +113,20 @@ def test_each_icon_is_there_in_its_size(server: Server) -> None:
             assert size(drawn.content) == icon["sizes"]
     touch = page.split('rel="apple-touch-icon" href="')[1].split('"')[0]
     assert size(alice.get(touch).content) == "180x180"
+
+
+def test_the_keys_are_named_until_they_are_learned(window: Window, server: Server) -> None:
+    drop(server.database, "bob")
+    chat = ChatPage.open(window, server, "bob")
+    keys = chat.page.locator("#hint [data-left]")
+    expect(chat.box).to_have_accessible_description(re.compile("^Press Enter to send.*mistakes"))
+    for count in range(1, 4):  # the server counts a new chat and its message
+        chat.ask(f"{count}\nfake: words tokens=1 delay=0")
+        chat.ended()
+        expect(chat.replies).to_have_count(count)
+        expect(keys).to_have_attribute("data-left", str(4 - count))
+    chat.page.reload()
+    expect(keys).to_have_attribute("data-left", "1")
+    chat.ask("4\nfake: words tokens=1 delay=0")
+    expect(keys).to_have_count(0)
+    expect(chat.box).to_have_accessible_description("Models can make mistakes.")

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import STATE, ChatPage, Window, question, text_of, words
+from tests.e2e.chat_page import READY, STATE, ChatPage, Window, question, text_of, words
 from tests.e2e.input_methods import named
 from tests.e2e.page_observers import stands
 from tests.support.server import Person, Server
@@ -230,8 +230,8 @@ def test_the_place_is_kept_from_the_first_movement_on(chat: ChatPage) -> None:
     )
     chat.page.reload()
     chat.page.mouse.move(700, 400)
-    with chat.page.expect_response(STATE):
-        chat.page.mouse.wheel(0, -300)
+    chat.page.mouse.wheel(0, -300)
+    expect(chat.page.locator(READY)).to_be_attached()
     chat.page.wait_for_function("() => scrollY < document.documentElement.scrollHeight - innerHeight - 250")
     before = stands(chat.page)
     assert before > 0

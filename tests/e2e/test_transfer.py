@@ -27,14 +27,14 @@ def test_a_file_is_imported_from_its_preview(
     page.get_by_role("button", name="Upload and check").click()
     start = page.get_by_role("button", name="Start import")
     expect(start).to_be_visible()
-    expect(page.get_by_text("2 conversations are new.")).to_be_visible()
+    expect(page.get_by_text("2 chats are new.")).to_be_visible()
     page.get_by_text("Show their names").first.click()
     expect(page.get_by_text("cat.png")).to_be_visible()
     if scripts:
         assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     start.click()
-    expect(page.get_by_text("2 conversations were imported.")).to_be_visible()
+    expect(page.get_by_text("2 chats were imported.")).to_be_visible()
     if scripts:
         assert findings(page) == []
     page.goto("/")
@@ -55,7 +55,7 @@ def test_each_step_is_in_view_on_a_phone_held_sideways(
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("button", name="Start import")).to_be_in_viewport()
     page.get_by_role("button", name="Start import").click()
-    expect(page.get_by_text("1 conversation was imported.")).to_be_in_viewport()
+    expect(page.get_by_text("1 chat was imported.")).to_be_in_viewport()
 
 
 def test_a_conversation_that_just_began_is_exported(window: Window, server: Server) -> None:

@@ -57,6 +57,8 @@ def test_a_draft_is_kept_over_a_reload(chat: ChatPage) -> None:
 def test_an_edited_question_is_asked_anew(chat: ChatPage) -> None:
     chat.ask("The first")
     chat.ended()
+    # What can be done with it shows then: a Firefox without a screen says that no mouse is there.
+    chat.browser.hover("article", "You said")
     chat.browser.click("button", "Edit")
     chat.browser.holds("textbox", "Edit your message")
     chat.browser.press("Control", "a")

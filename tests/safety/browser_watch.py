@@ -49,9 +49,10 @@ FOREIGN = """() => {
     if (away && element.rel !== 'noopener noreferrer nofollow') wrong.push(`rel: ${element.outerHTML}`);
   }
   const plain = '.question .text > *, .thoughts .text > *, .system .text > *, bdi > *, ' +
-    '.citations blockquote > *, .document-name > *, #text .text > *, .plain > *, .greeting > *, ' +
+    '.citations blockquote > *, .document-name > *, #text .text > *, .plain > *, .greeting > :not(bdi), ' +
     '.opening-questions button > *, .assistant-documents a > *, .prompt-title > *, .prompt-beginning > *, ' +
-    '.record-list h2 > a > *, .record-list h3 > *, .attachment-name > *';
+    '.record-list h2 > a > *, .record-list h3 > *, .attachment-name > *, ' +
+    '.text-body > .text:not(.prose) > *, .changes > :not(ins, del), .changes > * > *, .text-body option > *';
   // The fenced code of a question is drawn as code: these elements, whose attributes are looked at below.
   const isFenced = (element) => element.matches('.question .text > :is(span.fence, figure.code)') &&
     Array.from(element.querySelectorAll('*')).every((each) => added(each) ||
@@ -61,7 +62,8 @@ FOREIGN = """() => {
   }
   for (const element of document.querySelectorAll('*')) {
     const never = 'object, embed, base, audio, video, source, track, frame, frameset, animate, image, ' +
-      'foreignObject, xss, marquee, meta[http-equiv=refresh i], iframe:not([sandbox=""])';
+      'foreignObject, xss, marquee, meta[http-equiv=refresh i], ' +
+      'iframe:not([sandbox=""], .text-body > [sandbox="allow-scripts"])';
     if (element.matches(never)) wrong.push(`anywhere: ${element.outerHTML.slice(0, 200)}`);
     for (const { name, value } of element.attributes) {
       const leads = /^(.*:)?href$|action$|^src$/.test(name) && !isReachable(element, value);
@@ -98,6 +100,8 @@ class Watch:
 
     def __init__(self, browser: Browser, server: Server, name: str) -> None:
         self.problems: list[str] = []
+        self.runs = False  # whether a frame runs code: its policy reports what it stops, and the spy what not
+        self.stopped: list[str] = []  # what that code asked for
         self._home = server.url
         self._file = ""
         self._context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
@@ -105,7 +109,7 @@ class Watch:
         self._context.add_init_script(REPORT)
         self._context.on("console", lambda message: self._heard(message.text))
         self._context.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
-        self._context.on("weberror", lambda error: self.problems.append(str(error.error)))
+        self._context.on("weberror", lambda error: self.runs or self.problems.append(str(error.error)))
         self._context.on("request", self._on_request)
         if name in SESSIONS:
             self._context.add_cookies([{"name": "sessionid", "value": SESSIONS[name], "url": server.url}])
@@ -169,9 +173,13 @@ class Watch:
         self._context.close()
 
     def _heard(self, text: str) -> None:
+        if self.runs:
+            return
         if "POLICY" in text or "Content Security" in text or "Trusted" in text:
             self.problems.append(text)
 
     def _on_request(self, request: Request) -> None:
-        if not request.url.startswith(f"{self._home}/") and request.url != self._file:
+        if self.runs and request.frame.parent_frame:
+            self.stopped.append(request.url)
+        elif not request.url.startswith(f"{self._home}/") and request.url != self._file:
             self.problems.append(request.url)

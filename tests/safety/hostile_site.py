@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from tests.fake_cloudflare import ai_search
+from tests.fake_cloudflare.text_scenarios import says_line
 from tests.files import pictures
 from tests.safety.payloads import ADDRESSES, LEAKS, SCRIPTS, aimed
 from tests.support.databases import Database
@@ -15,6 +16,7 @@ from tests.views.objects import SEEING
 
 KNOWLEDGE = "ai-search/web"
 BOUNDARY = "----hostile"
+FENCE = "~" * 12
 QUESTION = "fake: words tokens=3 delay=0"  # else the fake repeats the documents
 SOURCES = 50  # that AI Search finds at most; the reply also cites its documents
 NO_FIELD = str.maketrans("", "", "{}:")  # what a field's name may not hold
@@ -69,6 +71,8 @@ class HostileSite:
     replies: list[str] = field(default_factory=list)
     question: str = ""
     shared: str = ""
+    owner: str = ""  # the administrator's name
+    workbench: str = ""  # a conversation with two versions of the code
     title: str = ""
     group: str = ""
     assistants: dict[str, Any] = field(default_factory=dict)  # what was sent, by id; alice's is the first
@@ -87,7 +91,8 @@ def build(server: Server, database: Database, port: int) -> HostileSite:
     site = HostileSite(Vectors(port))
     alice, root = server.person("alice"), server.person("root")
     site.group = site.vectors.line(100)
-    group, owner = site.group.replace("'", "''"), site.vectors.line(100).replace("'", "''")
+    site.owner = site.vectors.line(100)
+    group, owner = site.group.replace("'", "''"), site.owner.replace("'", "''")
     database.rows(f"INSERT INTO auth_group (name) VALUES ('{group}')")
     database.rows(f"UPDATE chat_user SET username = '{owner}' WHERE email = 'root@example.org'")
     groups = [database.value(f"SELECT id FROM auth_group WHERE name = '{group}'")]
@@ -99,6 +104,7 @@ def build(server: Server, database: Database, port: int) -> HostileSite:
     for key, audience in ((everybodys, {"everybody": True}), (groups_own, {"groups": groups})):
         assert root.post(f"/settings/assistants/{key}/publish/", audience).status_code == 200
     add_conversation(site, alice)
+    add_code(site, alice)
     return site
 
 
@@ -156,6 +162,16 @@ def add_conversation(site: HostileSite, alice: Person) -> None:
     link = alice.post(f"/messages/{site.replies[-1]}/share/", {"title": site.title, "name": True})
     assert link.status_code == 201, link.text
     site.shared = urlsplit(link.json()["url"]).path
+
+
+def add_code(site: HostileSite, alice: Person) -> None:
+    """A page of all payloads, and a version of it, each asked for by a payload."""
+    for number, text in enumerate((site.vectors.text, site.vectors.text[::2] + site.vectors.text)):
+        address = f"/c/{site.workbench}/messages/" if number else "/c/"
+        code = f"{FENCE}html\n<!doctype html>\n{text}\n{FENCE}\n"
+        with alice.ask(f"{site.vectors.line(200)}\n{says_line(code)}", address) as stream:
+            stream.to_end()
+        site.workbench = stream.conversation
 
 
 def upload(person: Person, name: str, content: bytes) -> dict[str, Any]:

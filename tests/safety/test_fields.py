@@ -27,6 +27,7 @@ CHOOSE = """(model) => {
   select.value = model;
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }"""
+VIEWS = {"Text": "text", "What changed": "changes", "Edit": "edit"}
 # The HTML of attachments and sources; an attribute that only a script needs may stand in either.
 LISTS = """() => [...document.querySelectorAll('.pictures, .documents, .citations')].map(
   (list) => list.outerHTML.replace(/\\s+</g, '<'))"""
@@ -159,8 +160,54 @@ def source(watched: Opens, site: HostileSite) -> Watch:
     return window
 
 
+def beside(watched: Opens, site: HostileSite) -> Watch:
+    """A text opened beside the chat, in each of its views, and its page."""
+    window = watched("alice")
+    page = window.page
+    page.goto(f"/c/{site.workbench}/")
+    reply = page.locator("article.reply").last
+    window.runs = True
+    reply.locator("[data-run]").click()
+    panel = page.locator("dialog.beside")
+    expect(panel.locator("iframe")).to_be_visible()
+    page.wait_for_timeout(5 * LATE)  # all of it runs, and nothing of it reaches the page or anybody
+    assert any(url.endswith("/m.js") for url in window.stopped)
+    window.look()
+    for view in ("Text", "What changed", "Edit"):
+        panel.get_by_role("navigation").get_by_role("link", name=view, exact=True).click()
+        expect(panel.locator(f"[data-view={VIEWS[view]}]")).to_be_visible()
+        window.runs = False
+        window.shows(*site.vectors.all)
+    page.keyboard.press("Escape")
+    message = reply.get_attribute("data-message")
+    for query in ("", "?block=1", "?block=1&view=changes", "?block=1&view=edit"):
+        window.visit(f"/messages/{message}/text/{query}")
+    return window
+
+
+def settings(watched: Opens, site: HostileSite) -> Watch:
+    """Each section of the settings, in the dialog over the chat, after somebody has read it."""
+    watched("root").visit(f"/admin/chat/conversation/{site.conversation}/change/")
+    window = watched("alice")
+    page = window.page
+    page.goto(f"/c/{site.conversation}/")
+    page.locator("#sidebar [data-opens=preferences]").click()
+    dialog = page.locator("dialog.settings-dialog[open]")
+    links = dialog.locator(".settings-sections a")
+    expect(links.first).to_be_visible()
+    for number in range(links.count()):
+        links.nth(number).click()
+        expect(links.nth(number)).to_have_attribute("aria-current", "page")
+        window.look()
+    dialog.locator(".settings-sections a[href$='/readings/']").click()
+    expect(dialog.locator(".settings-section")).to_contain_text(site.owner)
+    window.shows(site.title, site.owner)
+    return window
+
+
 @pytest.mark.parametrize(
-    "place", [conversation, text_page, assistants, prompts, shared, administration, source]
+    "place",
+    [conversation, text_page, assistants, prompts, shared, administration, source, beside, settings],
 )
 def test_no_field_runs_or_leaves(
     watched: Opens, site: HostileSite, place: Callable[[Opens, HostileSite], Watch]

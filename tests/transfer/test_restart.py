@@ -61,7 +61,7 @@ def test_an_import_goes_on_after_a_kill(servers: Callable[..., Server]) -> None:
     again = server.person("alice")
     assert upload(again, export()).status_code == 303
     until(lambda: state(again)["state"] != "checking")
-    assert f"{CONVERSATIONS} conversations are" in again.get(PAGE).text
+    assert f"{CONVERSATIONS} chats are" in again.get(PAGE).text
     assert stored(server) == (CONVERSATIONS, CONVERSATIONS, messages)
 
 

@@ -87,6 +87,16 @@ def test_the_messages_from_one_on_are_a_part_of_the_page(alice: Person, hers: st
     assert "<article" in alice.get(f"/c/{hers}/?since={first}").text
 
 
+def test_a_part_names_the_model_that_another_one_follows(alice: Person, hers: str) -> None:
+    turn(alice, hers, model=LARGE)
+    made = turn(alice, hers, model=SMALL)
+    part = alice.get(f"/c/{hers}/?since={made['user_message']}", headers=PART).text
+    assert 'class="message reply named"' in part
+    made = turn(alice, hers, model=SMALL)
+    part = alice.get(f"/c/{hers}/?since={made['user_message']}", headers=PART).text
+    assert 'class="message reply"' in part
+
+
 def test_since_a_message_of_another_branch_is_a_whole_page(alice: Person, hers: str) -> None:
     made = turn(alice, hers)
     with alice.start(f"/messages/{made['message']}/regenerate/") as stream:

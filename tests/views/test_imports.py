@@ -33,12 +33,12 @@ def test_a_file_is_checked_shown_and_imported(server: Server) -> None:
     assert (response.status_code, response.headers["Location"]) == (303, f"{PAGE}#import")
     wait_for(alice, "ready")
     page = alice.get(PAGE).text
-    for words in ("2 conversations are new.", "1 conversation is left out: without messages.", "cat.png"):
+    for words in ("2 chats are new.", "1 chat is left out: without messages.", "cat.png"):
         assert words in page
     assert "A picture" not in alice.get("/conversations/").text
     assert (press(alice, "start").status_code, press(alice, "start").status_code) == (303, 303)
     wait_for(alice, "done")
-    assert "2 conversations were imported." in alice.get(PAGE).text
+    assert "2 chats were imported." in alice.get(PAGE).text
     listed = alice.get("/conversations/").text
     assert "A picture" in listed
     address = re.findall(r'href="(/c/[^"]+/)"[^>]*>\s*(?:<[^>]+>\s*)*A poem', listed)[0]
@@ -164,4 +164,4 @@ def test_a_file_without_conversations_is_refused(server: Server) -> None:
     root = server.person("root")
     assert upload(root, b"[]").status_code == 303
     wait_for(root, "refused")
-    assert "There are no conversations in this file." in root.get(PAGE).text
+    assert "There are no chats in this file." in root.get(PAGE).text

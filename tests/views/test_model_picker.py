@@ -151,6 +151,15 @@ def test_the_doors_stand_first(server: Server, database: Database) -> None:
     until(lambda: "Letters" not in server.person("alice").get("/models/").text)
 
 
+def test_an_assistant_is_offered_the_doors_first(server: Server) -> None:
+    form = server.person("alice").get("/settings/assistants/new/").text
+    select = form.partition('<select id="assistant-model"')[2].partition("</select>")[0]
+    suggested = select.partition('<optgroup label="Suggested">')[2].partition("</optgroup>")[0]
+    assert re.findall(r">([^<(]+) \(", suggested) == ["Everyday", "Careful", "Pictures", "Code"]
+    values = re.findall(r'value="([^"]+)"', select)
+    assert len(values) == len(set(values)) > 8
+
+
 @pytest.mark.database
 def test_favourites_are_kept_for_the_person(server: Server) -> None:
     alice, bob = server.person("alice"), server.person("bob")

@@ -59,6 +59,7 @@ class Thread:
     items: list[dict[str, Any]]
     older: uuid.UUID | None
     live_run: uuid.UUID | None
+    model_above: str = ""  # of the reply before the page
 
 
 EMPTY = Thread([], None, None)
@@ -77,13 +78,15 @@ def read(
     the page: there is one more for pictures and documents, and one for citations.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
-    places = list(reversed(Message.objects.branch(leaf, most + 1))) if leaf else []
+    places = list(reversed(Message.objects.branch(leaf, most + 2))) if leaf else []
     page = places[-_count(leaf, most) :]
+    has_older = len(places) > len(page)
     ids = [place.id for place in page]
     if since in ids:
-        page = places = page[ids.index(since) :]
+        page, has_older = page[ids.index(since) :], False
         ids = [place.id for place in page]
-    messages = Message.objects.select_related("feedback").in_bulk(ids)
+    above = [place.id for place in places[: len(places) - len(page)][-2:]]
+    messages = Message.objects.select_related("feedback").in_bulk([*above, *ids])
     runs: dict[uuid.UUID, Run] = {}
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
         runs[run.message_id] = run
@@ -107,7 +110,8 @@ def read(
         sources = by_source(citations.get(item["id"], ()))
         item["source_count"], item["sources"] = len(sources), sources if item["final"] else []
     live_run = next((run.pk for run in runs.values() if run.is_live), None)
-    return Thread(items, ids[0] if len(places) > len(page) else None, live_run)
+    models = [messages[key].model for key in above if messages[key].role == Message.Role.ASSISTANT]
+    return Thread(items, ids[0] if has_older else None, live_run, models[-1] if models else "")
 
 
 def read_at(conversation: Conversation, message: Message) -> Thread | None:

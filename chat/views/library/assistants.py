@@ -231,6 +231,7 @@ def _form(
 ) -> HttpResponse:
     offered, user = access.get_models(request), access.get_user(request)
     model = offered.resolve_or_default(content.model)
+    doors = model_picker.named_doors(offered)
     is_gone = content.model and content.model not in {each.id for each in offered}
     context: dict[str, Any] = ASSISTANT_LIMITS | {
         "own": own,
@@ -243,7 +244,8 @@ def _form(
         "questions": [*content.questions, *[""] * MAX_STARTER_QUESTIONS][:MAX_STARTER_QUESTIONS],
         "model": content.model,
         "former": content.model if is_gone else "",
-        "model_groups": model_picker.by_maker(offered),
+        "doors": doors,
+        "model_groups": model_picker.by_maker_beside(doors, offered),
         "controls": parameter_form.controls(model, content.parameters, switches=True),
         "error": refusal.message if refusal else "",
         "unfolded": bool(refusal) or "saved" in request.GET,

@@ -125,7 +125,7 @@ def _uploader(request: HttpRequest) -> User:
     if uploads.permitted(request.GET.get("permit", "")) != user.pk:
         raise Forbidden(gettext("This page has expired. Reload it, then choose the file again."))
     if not uploads.max_file_bytes():
-        raise NotFound(gettext("This site doesn’t import conversations."))
+        raise NotFound(gettext("This site doesn’t import chats."))
     if request.content_type != "multipart/form-data":
         raise UnsupportedMediaType(gettext("Send the file in a form (multipart/form-data)."))
     _check_room(user)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from chat.accounts.timezones import timezone_of
 from chat.catalog.catalog import dollars, model_name
 from chat.exceptions import BadRequest
-from chat.formats import grouped_number, written_dollars
+from chat.formats import grouped_number, written_cost
 from chat.models import User
 from chat.models.usage import DayUsage, usage_of
 
@@ -152,10 +152,8 @@ def _day(each: DayUsage, month: date) -> dict[str, Any]:
 
 
 def _summed(used: Iterable[DayUsage]) -> dict[str, Any]:
-    """Return the sums as text, with the cost of the models whose prices are known."""
+    """Return the sums as text."""
     rows = list(used)
     costs = [dollars([(each.model, each.prompt_tokens, each.completion_tokens)]) for each in rows]
-    known = [cost for cost in costs if cost is not None]
     sums = {name: grouped_number(sum(getattr(each, name) for each in rows)) for name in USAGE_COLUMNS}
-    cost = written_dollars(sum(known)) if known else ""
-    return sums | {"cost": cost, "incomplete": len(known) < len(costs)}
+    return sums | {"cost": written_cost(*costs)}

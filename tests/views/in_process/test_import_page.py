@@ -56,21 +56,21 @@ def job(alice: User, state: State, preview: dict[str, Any], **fields: Any) -> Im
 
 def test_one_conversation_of_several_messages(hers: Client, alice: User) -> None:
     job(alice, State.READY, {"conversations": 1, "messages": 2})
-    assert "1 conversation is new. 2 messages in all. Start import" in shown(hers)
+    assert "1 chat is new. 2 messages in all. Start import" in shown(hers)
 
 
 def test_conversations_in_the_trash_do_not_count_as_present(hers: Client, alice: User) -> None:
     job(alice, State.READY, {"conversations": 2, "messages": 4, "trashed": 1})
     page = shown(hers)
-    assert "1 conversation is in the trash and stays there." in page
+    assert "1 chat is in the trash and stays there." in page
     assert "here already" not in page
 
 
 @pytest.mark.parametrize(
     ("preview", "words"),
     [
-        ({"known": 2}, "Nothing in this file is new. 2 conversations are here already and stay as they are."),
-        ({"trashed": 2}, "Nothing in this file is new. 2 conversations are in the trash and stay there."),
+        ({"known": 2}, "Nothing in this file is new. 2 chats are here already and stay as they are."),
+        ({"trashed": 2}, "Nothing in this file is new. 2 chats are in the trash and stay there."),
     ],
 )
 def test_a_file_without_anything_new_is_no_error(
@@ -83,12 +83,12 @@ def test_a_file_without_anything_new_is_no_error(
 
 def test_a_file_that_cannot_be_imported_is_an_error(hers: Client, alice: User) -> None:
     job(alice, State.REFUSED, {}, problem="nothing")
-    assert '<p class="error">No conversation of this file' in hers.get(PAGE, **HTML).content.decode()
+    assert '<p class="error">No chat of this file' in hers.get(PAGE, **HTML).content.decode()
 
 
 def test_the_end_tells_that_conversations_got_new_messages(hers: Client, alice: User) -> None:
     job(alice, State.DONE, {"conversations": 1, "grown": 2, "added": 3}, stored=3)
-    assert "3 conversations were imported or got new messages." in shown(hers)
+    assert "3 chats were imported or got new messages." in shown(hers)
 
 
 @pytest.mark.parametrize("state", [State.READY, State.DONE, State.STOPPED, State.REFUSED])
@@ -111,7 +111,7 @@ def test_what_is_left_out_is_counted_and_named_by_kind(
 
 def test_the_end_of_new_ones_only(hers: Client, alice: User) -> None:
     job(alice, State.DONE, {"conversations": 3}, stored=3)
-    assert "3 conversations were imported. Show" in shown(hers)
+    assert "3 chats were imported. Show" in shown(hers)
 
 
 def test_an_imported_reply_without_a_model_has_a_heading(hers: Client, alice: User) -> None:

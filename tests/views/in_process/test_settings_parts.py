@@ -3,6 +3,9 @@
 import pytest
 from django.test import Client
 
+from chat.models import Run, User
+from tests.support.message_trees import Tree, conversation, run
+
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 PART = {"X-Requested-With": "fetch", "Accept": "text/html"}
 SETTINGS = ("", "instructions/", "account/", "keys/", "usage/", "data/", "readings/")
@@ -43,3 +46,16 @@ def test_the_browsers_zone_is_named_only_if_it_is_known(alice_client: Client) ->
     assert "Browser default (" not in alice_client.get("/settings/").content.decode()
     alice_client.cookies["tz"] = "Asia/Tokyo"
     assert "Browser default (Asia/Tokyo)" in alice_client.get("/settings/").content.decode()
+
+
+def test_a_cost_of_zero_or_unknown_is_said(alice: User, alice_client: Client) -> None:
+    tree = Tree(conversation(alice))
+    first, second = (
+        run(tree.grow(None, 2)[1], "complete", prompt_tokens=9, completion_tokens=9) for _ in "12"
+    )
+    Run.objects.filter(pk=first.pk).update(model="local/x")
+    page = alice_client.get("/settings/usage/").content.decode()
+    assert page.count("<td>nothing</td>") == 2  # of the model, and on its day
+    assert page.count("<td>unknown</td>") == 3  # also in the sum
+    Run.objects.filter(pk=second.pk).delete()
+    assert alice_client.get("/settings/usage/").content.decode().count("<td>nothing</td>") == 3

@@ -348,7 +348,7 @@ def test_the_way_back_from_a_refusal_is_to_the_conversation(hers: Client, reply:
         page = response.content.decode()
         assert response.status_code == 409
         assert "A reply is still being written. Wait for it or stop it." in page
-        assert f'href="/c/{reply.conversation_id}/#m-{reply.pk}">Open this conversation</a>' in page
+        assert f'href="/c/{reply.conversation_id}/#m-{reply.pk}">Open this chat</a>' in page
         assert "Create link" not in page
 
 

@@ -5,7 +5,7 @@ from django.test import Client
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 PART = {"X-Requested-With": "fetch", "Accept": "text/html"}
-SETTINGS = ("", "instructions/", "account/", "keys/", "usage/", "data/", "readings/")
+SETTINGS = ("", "instructions/", "memory/", "account/", "keys/", "usage/", "data/", "readings/")
 LIBRARY = ("assistants/", "prompts/")
 
 

@@ -23,7 +23,7 @@ MAX_STEP_SUMMARY_CHARS = 300
 MAX_FILE_NAME_CHARS = 100
 MAX_ALT_CHARS = 500
 
-# Of prompts and assistants.
+# Of prompts, assistants and memories.
 MAX_PROMPT_TITLE_CHARS = 100
 MAX_COMMAND_CHARS = 40
 MAX_PROMPT_CHARS = 20_000
@@ -34,4 +34,5 @@ MAX_PICTURE_CHARS = 16  # of one emoji, which can be a sequence
 MAX_STARTER_QUESTION_CHARS = 300
 MAX_STARTER_QUESTIONS = 4
 MAX_ASSISTANT_DOCUMENTS = 8
+MAX_FACT_CHARS = 500  # of a memory
 IMAGE_SIDE = 128  # pixels of the square

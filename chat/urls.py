@@ -22,7 +22,7 @@ from .views.conversations import (
 from .views.files import attachment_parts, attachments, document_text
 from .views.library import assistants, prompts
 from .views.requests import access_log, parameter_form
-from .views.settings import data, keys, preferences, usage
+from .views.settings import data, keys, memory, preferences, usage
 
 
 class NameConverter(PathConverter):
@@ -109,6 +109,11 @@ urlpatterns = [
     path("checklist/dismiss/", start_page.dismiss_checklist, name="dismiss_checklist"),
     path("settings/", preferences.preferences, name="preferences"),
     path("settings/instructions/", preferences.instructions, name="my_instructions"),
+    path("settings/memory/", memory.listing, name="memory"),
+    path("settings/memory/switch/", memory.switch, name="memory_switch"),
+    path("settings/memory/delete/", memory.delete_all, name="delete_memories"),
+    path("settings/memory/<uuid:memory>/", memory.one, name="one_memory"),
+    path("settings/memory/<uuid:memory>/delete/", memory.delete, name="delete_memory"),
     path("settings/assistants/", assistants.listing, name="assistants"),
     path("settings/assistants/new/", assistants.new, name="new_assistant"),
     path("settings/assistants/ready/", assistants.copy_ready, name="ready_assistant"),

@@ -19,13 +19,13 @@ PREFERENCE_CHOICES = {
     "enter": ("sends", "line"),
 }
 MAX_FAVOURITES = 100
-# All except the instructions and the favourites, which are long and rarely needed.
+# Those of the section “General”.
 SHORT_PREFERENCES = (*PREFERENCE_CHOICES, "language", "time_zone", "model")
-READ_COLUMNS = ("user_id", *SHORT_PREFERENCES)  # together with the user
+READ_COLUMNS = ("user_id", *SHORT_PREFERENCES, "memory")  # together with the user
 
 
 class PreferencesQuerySet(models.QuerySet["Preferences"]):
-    def save_choices(self, user: Any, chosen: dict[str, str], first: dict[str, str]) -> "Preferences":
+    def save_choices(self, user: Any, chosen: dict[str, Any], first: dict[str, str]) -> "Preferences":
         """Store the person's choices. `first`: the others' values if the person has no row yet."""
         stamped = chosen | {"updated": timezone.now()}
         with write_lock(), transaction.atomic():
@@ -50,7 +50,7 @@ class Preferences(models.Model):
 
     An empty `language` or `time_zone` is the browser's. `model` answers new conversations. `instructions` go
     before the system prompt of each of the person's conversations. `favourites` are ids of models, some of
-    which may have retired since.
+    which may have retired since. `memory`: models are told the person's memories.
     """
 
     user = models.OneToOneField(
@@ -65,6 +65,7 @@ class Preferences(models.Model):
     model = models.CharField(max_length=200, default="", blank=True)
     instructions = models.TextField(default="", blank=True)
     favourites = models.JSONField(default=list, db_default=[], blank=True)
+    memory = models.BooleanField(default=True, db_default=True)
     updated = models.DateTimeField(default=timezone.now)
 
     objects = PreferencesQuerySet.as_manager()

@@ -19,7 +19,15 @@ from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
 from .document import file_name, json_pieces
-from .library import ASSISTANTS_FOLDER, PROMPTS_FILE, assistant_objects, attachments_of, prompts_json
+from .library import (
+    ASSISTANTS_FOLDER,
+    MEMORIES_FILE,
+    PROMPTS_FILE,
+    assistant_objects,
+    attachments_of,
+    memories_json,
+    prompts_json,
+)
 from .markdown_export import NameOf, markdown_pieces
 from .records import written
 
@@ -66,14 +74,16 @@ def archive_pieces(
     Also yield a future for each attachment, whose file is read outside the threads of the database. It must
     be done when the next piece is asked for.
 
-    `only`: ids of the conversations to export; None for all of the user's, and the assistants.
+    `only`: ids of the conversations to export; None for all of the user's, and the library.
     """
     pipe = _Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         files = ArchivedFiles(archive, user)
         archive.writestr(entry(ACCOUNT_FILE, timezone.now()), _account(user))
-        if only is None and (own_prompts := prompts_json(user)):
-            archive.writestr(entry(PROMPTS_FILE, timezone.now()), own_prompts)
+        if only is None:
+            for name, text in ((PROMPTS_FILE, prompts_json(user)), (MEMORIES_FILE, memories_json(user))):
+                if text:
+                    archive.writestr(entry(name, timezone.now()), text)
         # Before the conversations, which an import connects with them.
         for assistant in assistant_objects(user) if only is None else ():
             text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"

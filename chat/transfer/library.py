@@ -1,8 +1,11 @@
-"""Assistants and prompts: their export, as the schemas beside this file describe them, and their import."""
+"""Assistants, prompts and memories: their export and their import.
+
+The schemas beside this file describe them.
+"""
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +20,7 @@ from chat.library.assistant_documents import link
 from chat.library.assistants import AssistantContent, content_of, is_emoji
 from chat.library.prompts import MAX_PROMPTS, PromptContent, command_of
 from chat.limits import MAX_COMMAND_CHARS
-from chat.models import Assistant, AssistantVersion, Attachment, Conversation, Prompt, User
+from chat.models import Assistant, AssistantVersion, Attachment, Conversation, Memory, Prompt, User
 from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
 
@@ -27,6 +30,8 @@ from .records import (
     ASSISTANT_FORMAT,
     ASSISTANT_FORMAT_VERSION,
     MAX_VERSIONS,
+    MEMORY_FORMAT,
+    MEMORY_FORMAT_VERSION,
     PROMPT_FORMAT,
     PROMPT_FORMAT_VERSION,
     ImportedAssistant,
@@ -37,7 +42,7 @@ from .records import (
     written,
 )
 
-PROMPTS_FILE = "prompts.json"
+PROMPTS_FILE, MEMORIES_FILE = "prompts.json", "memories.json"
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 
@@ -177,9 +182,27 @@ def prompts_json(user: User) -> str:
 
     A prompt's groups are not exported.
     """
-    own = Prompt.objects.owned_by(user).order_by("command")
-    lines = [json.dumps(_prompt_object(prompt), ensure_ascii=False) for prompt in own]
+    return _json_lines(_prompt_object(each) for each in Prompt.objects.owned_by(user).order_by("command"))
+
+
+def memories_json(user: User) -> str:
+    """Return the person's memories as a JSON array, the oldest first; "" if there are none."""
+    return _json_lines(_memory_object(each) for each in Memory.objects.owned_by(user))
+
+
+def _json_lines(objects: Iterable[Object]) -> str:
+    lines = [json.dumps(each, ensure_ascii=False) for each in objects]
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else ""
+
+
+def _memory_object(memory: Memory) -> Object:
+    return {
+        "format": MEMORY_FORMAT,
+        "version": MEMORY_FORMAT_VERSION,
+        "id": str(memory.pk),
+        "fact": memory.fact,
+        "created": written(memory.created),
+    }
 
 
 def _prompt_object(prompt: Prompt) -> dict[str, Any]:

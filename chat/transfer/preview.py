@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from chat.models import User
+from chat.library.memory import MAX_MEMORIES
+from chat.models import Memory, User
 
 from . import library
 from .attachments import Attachments
@@ -16,6 +17,7 @@ from .records import (
     ImportedAssistant,
     ImportedAttachment,
     ImportedConversation,
+    ImportedMemory,
     ImportedMessage,
     ImportedPrompt,
     OtherFiles,
@@ -29,7 +31,7 @@ SHOWN_NAMES = 20  # of each kind
 NAME_CHARS = 100
 COUNTS = (
     *("conversations", "messages", "assistants", "grown", "added", "known", "trashed"),
-    *("prompts", "known_prompts", "refused_prompts"),
+    *("prompts", "known_prompts", "refused_prompts", "memories", "refused_memories"),
 )
 
 
@@ -53,7 +55,8 @@ class Preview:
     def __init__(self, user: User, files: Attachments) -> None:
         self._user, self._files = user, files
         self._own_prompts = library.OwnPrompts.of(user)
-        self._counts: Counter[str] = Counter()  # by COUNTS, and "known_assistants"
+        self._facts = set(Memory.objects.owned_by(user).values_list("fact", flat=True))
+        self._counts: Counter[str] = Counter()  # by COUNTS, and those that are known
         self._sources: dict[str, None] = {}
         self._skipped: Counter[str] = Counter()
         self._left_out: dict[str, Any] = {}
@@ -69,6 +72,8 @@ class Preview:
                     logger.error("a conversation of an imported file could not be read: %s", error)
             case ImportedPrompt():
                 self._add_prompt(found)
+            case ImportedMemory(fact=fact):
+                self._add_fact(fact)
             case ImportedAssistant() if library.is_known(self._user, found):
                 self._counts["known_assistants"] += 1
             case ImportedAssistant():
@@ -89,6 +94,15 @@ class Preview:
             self._counts["refused_prompts"] += 1
         else:
             self._counts["prompts" if is_new else "known_prompts"] += 1
+
+    def _add_fact(self, fact: str) -> None:
+        if fact in self._facts:
+            self._counts["known_memories"] += 1
+        elif len(self._facts) >= MAX_MEMORIES:
+            self._counts["refused_memories"] += 1
+        else:
+            self._facts.add(fact)
+            self._counts["memories"] += 1
 
     def _add_conversation(self, conversation: ImportedConversation) -> None:
         user = self._user
@@ -112,15 +126,16 @@ class Preview:
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to import."""
-        return not any(self._counts[each] for each in ("conversations", "grown", "prompts", "assistants"))
+        new = ("conversations", "grown", "prompts", "assistants", "memories")
+        return not any(self._counts[each] for each in new)
 
     @property
     def problem(self) -> str:
         """The reason for which an empty one is refused: a key of `problems.FILE_PROBLEMS`."""
-        if self._skipped or self._counts["refused_prompts"]:
+        if self._skipped or self._counts["refused_prompts"] or self._counts["refused_memories"]:
             return "nothing"
-        known = any(self._counts[each] for each in ("known", "trashed", "known_prompts", "known_assistants"))
-        return "known" if known else "no_conversations"
+        known = ("known", "trashed", "known_prompts", "known_assistants", "known_memories")
+        return "known" if any(self._counts[each] for each in known) else "no_conversations"
 
     def as_dict(self) -> dict[str, Any]:
         return {

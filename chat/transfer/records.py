@@ -18,6 +18,7 @@ Object = dict[str, Any]
 CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION = "chat.conversation", 1
 ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION = "chat.assistant", 1
 PROMPT_FORMAT, PROMPT_FORMAT_VERSION = "chat.prompt", 1
+MEMORY_FORMAT, MEMORY_FORMAT_VERSION = "chat.memory", 1
 ATTACHMENTS_FOLDER = "attachments/"  # the folder in an archive
 ATTACHMENT_FILE = re.compile(rf"{ATTACHMENTS_FOLDER}[0-9a-f]{{64}}\.[a-z0-9]{{1,8}}")
 MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
@@ -157,6 +158,11 @@ class ImportedPrompt(Struct, frozen=True, tag="prompt"):
     text: Annotated[str, Meta(max_length=limits.MAX_PROMPT_CHARS)]
 
 
+class ImportedMemory(Struct, frozen=True, tag="memory"):
+    fact: Annotated[str, Meta(min_length=1, max_length=limits.MAX_FACT_CHARS)]
+    created: Moment
+
+
 class ImportedVersion(Struct):
     """One version of an assistant. Several versions can have the same documents and image."""
 
@@ -218,7 +224,7 @@ class End(Struct, tag="end"):
     problem: str = ""
 
 
-Imported = ImportedConversation | ImportedAssistant | ImportedPrompt | OtherFiles
+Imported = ImportedConversation | ImportedAssistant | ImportedPrompt | ImportedMemory | OtherFiles
 Record = Imported | ImportedMessage | FileContent | Refusal | End
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Record).decode

@@ -20,9 +20,11 @@ from chat.catalog import catalog
 from chat.db.background import FailureLog
 from chat.db.batches import Stop
 from chat.db.executor import DatabaseExecutor
+from chat.exceptions import RequestError
 from chat.files.confinement import Crashed, Expired, TooMuchOutput
 from chat.files.extraction import Extracted, NeedsConversion
 from chat.files.problems import ConversionUnavailable, StorageUnavailable, UnconfinedFiles
+from chat.library import memory
 from chat.models import ImportJob
 
 from . import library, uploads
@@ -37,6 +39,7 @@ from .records import (
     ImportedAssistant,
     ImportedAttachment,
     ImportedConversation,
+    ImportedMemory,
     ImportedPrompt,
     LeftOut,
     OtherFiles,
@@ -210,6 +213,9 @@ class _Storing:
             if isinstance(found, ImportedPrompt):
                 with suppress(PromptProblem):
                     library.store_prompt(user, library.prompt_content(found))
+            elif isinstance(found, ImportedMemory):
+                with suppress(RequestError):  # at the limit
+                    memory.remember(user, found.fact, found.created)
             elif isinstance(found, OtherFiles):
                 self._lost = {"file": found.names}
             self._done()

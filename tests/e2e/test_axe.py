@@ -146,6 +146,7 @@ def test_the_pages_beside_the_chat(window: Window, server: Server, planted: list
         f"/c/{planted[1]}/tags/",
         "/?temporary=on",
         "/settings/instructions/",
+        "/settings/memory/",
         "/settings/usage/",
         "/settings/data/",
         "/settings/shared/",

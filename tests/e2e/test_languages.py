@@ -132,6 +132,7 @@ def test_lists_and_cards(visit: Callable[..., Page], server: Server) -> None:
         "/?temporary=on",
         "/settings/",
         "/settings/instructions/",
+        "/settings/memory/",
         "/settings/usage/",
         "/settings/data/",
         "/settings/shared/",

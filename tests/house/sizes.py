@@ -41,8 +41,8 @@ def top_names() -> int:
 # What is measured, how, the bar, and the size that the house should come to.
 SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("names at the top of chat", top_names, 30, 30),
-    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 64_500, 43_000),
-    ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 466, 420),
+    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 64_700, 43_000),
+    ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 469, 420),
     ("server, lines", python_lines("chatsite/server"), 1_500, 900),
     ("backup and move, lines", backup_lines, 2_130, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 8_200, 5_600),

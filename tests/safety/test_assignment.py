@@ -44,10 +44,12 @@ def alice(server: Server) -> Person:
 
 @pytest.fixture
 def turn(alice: Person) -> Iterator[Turn]:
-    """A turn with a key, of which a person can have only so many."""
+    """A turn with a key, a link and an assistant, of which a person can have only so many."""
     made = make_turn(alice)
     yield made
     alice.post(f"/settings/keys/{made.key}/revoke/")
+    alice.post(f"/settings/shared/{made.link}/revoke/")
+    alice.post(f"/settings/assistants/{made.assistant}/delete/")
 
 
 def test_there_are_fields_to_try() -> None:

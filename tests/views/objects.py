@@ -33,6 +33,7 @@ class Turn:
     attachment: str = NOBODYS
     document: str = NOBODYS
     prompt: str = NOBODYS
+    memory: str = NOBODYS
     assistant: str = NOBODYS
 
 
@@ -50,9 +51,11 @@ def make_turn(person: Person, *, picture: bool = False) -> Turn:
     link, token = shared["id"], shared["url"].split("/")[-2]
     kept = {"title": "A prompt", "command": key, "text": SECRET}
     prompt = person.post("/settings/prompts/", kept).json()["id"]
+    memory = person.post("/settings/memory/", {"fact": f"{SECRET} {key}"}).json()["id"]
     question = stream.meta["user_message"]
     turn = Turn(stream.conversation, question, reply, stream.run, key, link, token, prompt=prompt)
-    turn = replace(turn, assistant=person.post("/settings/assistants/", {"name": SECRET}).json()["id"])
+    assistant = person.post("/settings/assistants/", {"name": SECRET}).json()["id"]
+    turn = replace(turn, memory=memory, assistant=assistant)
     return replace(turn, attachment=uploaded[0], document=uploaded[1]) if uploaded else turn
 
 
@@ -66,6 +69,7 @@ def make_deleted_turn(person: Person, *, picture: bool = False) -> Turn:
     assert person.post(f"/c/{turn.conversation}/delete/").status_code == 200
     assert person.post(f"/settings/keys/{turn.key}/revoke/").status_code == 200
     assert person.post(f"/settings/prompts/{turn.prompt}/delete/").status_code == 200
+    assert person.post(f"/settings/memory/{turn.memory}/delete/").status_code == 200
     assert person.post(f"/settings/assistants/{turn.assistant}/delete/").status_code == 200
     return turn
 
@@ -87,6 +91,7 @@ def address(row: Row, turn: Turn) -> str:
         "key": turn.key,
         "link": turn.link,
         "prompt": turn.prompt,
+        "memory": turn.memory,
         "id": turn.person,
         "object_id": {
             "user": turn.person,

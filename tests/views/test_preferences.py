@@ -225,15 +225,37 @@ def test_instructions_go_before_a_chats_own(alice: Person, fake: Fake) -> None:
     assert ">instructions for all chats</a>" in alice.get(f"/c/{stream.conversation}/").text
 
 
+def test_the_memory_goes_after_the_instructions(alice: Person, fake: Fake) -> None:
+    alice.post("/settings/instructions/", {"instructions": "Be brief."})
+    for fact in ("I like tea.", "I live in Rome."):
+        assert alice.post("/settings/memory/", {"fact": fact}).status_code == 201
+    remembered = "What the person wants you to remember:\n- I like tea.\n- I live in Rome."
+    with alice.ask("hello", system="Speak Latin.") as stream:
+        stream.to_end()
+    assert system_of(fake) == [f"Be brief.\n\n{remembered}\n\nSpeak Latin."]
+    address = f"/c/{stream.conversation}/context/"
+    used = alice.get(address).json()["tokens"]
+    with alice.ask("hello", temporary=True) as stream:
+        stream.to_end()
+    assert system_of(fake) == ["Be brief."]
+    assert alice.post("/settings/memory/switch/", {"memory": "off"}).json() == {"memory": "off"}
+    make_conversation(alice)
+    assert system_of(fake) == ["Be brief."]
+    assert alice.get(address).json()["tokens"] < used
+    assert alice.post("/settings/memory/delete/").json() == {"deleted": 2}
+
+
 @pytest.mark.parametrize("keep", ["usage", "conversations"])
 def test_calls_of_the_api_get_no_instructions(alice: Person, fake: Fake, keep: str) -> None:
     alice.post("/settings/instructions/", {"instructions": "Be brief."})
+    fact = alice.post("/settings/memory/", {"fact": "I like tea."}).json()["id"]
     wanted = {"name": "a program", "run": True, "keep": keep, "password": PASSWORD}
     key = alice.post("/settings/keys/", wanted).json()["key"]
     body = {"model": MODEL, "messages": [{"role": "user", "content": "hello"}]}
     with httpx.Client(base_url=alice.client.base_url, headers={"Authorization": f"Bearer {key}"}) as program:
         assert program.post("/v1/chat/completions", json=body).status_code == 200
     assert system_of(fake) == []
+    assert alice.post(f"/settings/memory/{fact}/delete/").status_code == 200
 
 
 def system_of(fake: Fake) -> list[str]:

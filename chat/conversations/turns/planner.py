@@ -112,7 +112,7 @@ class Planner:
         reply = Message(
             conversation=conversation, parent=question, role=Message.Role.ASSISTANT, model=model.id
         )
-        system = prompt.system_prompt(conversation)
+        system = prompt.system_prompt(conversation, model)
         lasting = prompt.documents_of(conversation)
         request = prompt.build_prompt(
             system, parent, content, model, conversation.parameters, attachments, lasting, self.ranked
@@ -132,7 +132,7 @@ class Planner:
             role=Message.Role.ASSISTANT,
             model=model.id,
         )
-        system = prompt.system_prompt(conversation)
+        system = prompt.system_prompt(conversation, model)
         lasting = prompt.documents_of(conversation)
         request = prompt.rebuild_prompt(
             system, message.parent_id, model, conversation.parameters, lasting, self.ranked
@@ -154,7 +154,7 @@ class Planner:
             model = self.catalog.get(message.model)  # the reply's own model, as long as it is offered
         except UnknownModel:
             model = self._model(conversation)
-        system = prompt.system_prompt(conversation)
+        system = prompt.system_prompt(conversation, model)
         lasting = prompt.documents_of(conversation)
         request = prompt.build_continuation(
             system, message, model, conversation.parameters, lasting, self.ranked

@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from chat.exceptions import PayloadTooLarge
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.files.passages.selection import Selection, expected_tokens, select
+from chat.library import memory
 from chat.library.assistants import fill
 from chat.models import Attachment, Conversation, Message, Preferences, Run
 from chat.telemetry import tracing
@@ -75,8 +76,8 @@ def pseudonym(kind: str, name: str) -> str:
     return salted_hmac(f"chat.{kind}", name, algorithm="sha256").hexdigest()[:PSEUDONYM_HEX_DIGITS]
 
 
-def system_prompt(conversation: Conversation) -> str:
-    """Return the owner's instructions for all conversations, the assistant's and the conversation's own.
+def system_prompt(conversation: Conversation, model: LlmModel) -> str:
+    """Return the owner's instructions for all conversations, the memory, the assistant's and its own.
 
     All apply. The conversation's come last, so that they can narrow or overrule the others. The assistant's
     are those of the version that the conversation began with.
@@ -85,7 +86,8 @@ def system_prompt(conversation: Conversation) -> str:
     general = preferences.instructions if preferences and preferences.has_instructions else ""
     version = conversation.assistant_version
     assistant = fill(version.instructions, conversation.user) if version else ""
-    return "\n\n".join(filter(None, (general, assistant, conversation.system)))
+    remembered = memory.told(conversation, model)
+    return "\n\n".join(filter(None, (general, remembered, assistant, conversation.system)))
 
 
 def documents_of(conversation: Conversation) -> list[Attachment]:

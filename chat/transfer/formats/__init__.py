@@ -12,9 +12,11 @@ from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import (
     ASSISTANT_FORMAT,
     CONVERSATION_FORMAT,
+    MEMORY_FORMAT,
     PROMPT_FORMAT,
     ImportedAssistant,
     ImportedConversation,
+    ImportedMemory,
     ImportedPrompt,
 )
 from chat.transfer.tree import put_in_order
@@ -24,10 +26,11 @@ from . import chatgpt, claude, librechat, open_webui, own
 from .cutting import in_parts
 
 FOREIGN_FORMATS = (chatgpt, claude, open_webui, librechat)
+Found = ImportedConversation | ImportedAssistant | ImportedPrompt | ImportedMemory
 
 
-def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | ImportedPrompt:
-    """Return the conversation, the assistant or the prompt that one JSON object describes.
+def object_in(item: bytes | Unreadable) -> Found:
+    """Return the conversation, assistant, prompt or memory that one JSON object describes.
 
     Raises ConversationProblem and PromptProblem.
     """
@@ -42,6 +45,8 @@ def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssist
         return own.prompt(value)
     if own_format == ASSISTANT_FORMAT:
         return own.assistant(value)
+    if own_format == MEMORY_FORMAT:
+        return own.memory(value)
     conversation = conversation_of(value)
     conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
     return conversation

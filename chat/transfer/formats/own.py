@@ -1,4 +1,4 @@
-"""This chat's own JSON: conversations, assistants and prompts, as the exports write them.
+"""This chat's own JSON: conversations, assistants, prompts and memories, as the exports write them.
 
 The structs have the fields of docs/api.md that an import reads. A deviation refuses the object.
 """
@@ -22,6 +22,7 @@ from chat.transfer.records import (
     MAX_IMPORTED_TEXT_CHARS,
     MAX_PARAMETERS,
     MAX_RUNS,
+    MEMORY_FORMAT_VERSION,
     PROMPT_FORMAT_VERSION,
     RUN_TEXTS,
     RUN_TIMES,
@@ -32,6 +33,7 @@ from chat.transfer.records import (
     ImportedAttachment,
     ImportedCitation,
     ImportedConversation,
+    ImportedMemory,
     ImportedMessage,
     ImportedPrompt,
     ImportedVersion,
@@ -206,6 +208,12 @@ def prompt(value: Object) -> ImportedPrompt:
         return convert(fields, ImportedPrompt)
     except (ConversationProblem, ValidationError) as problem:
         raise PromptProblem from problem
+
+
+def memory(value: Object) -> ImportedMemory:
+    """Return the memory that a parsed object describes. Raises ConversationProblem."""
+    found = _read(ImportedMemory, value, MEMORY_FORMAT_VERSION)
+    return structs.replace(found, fact=" ".join(found.fact.split()))
 
 
 def _read(kind: type[T], value: Object, known_version: int) -> T:

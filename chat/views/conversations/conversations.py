@@ -176,7 +176,7 @@ def _context(conversation: Conversation, model: LlmModel) -> prompt.Context | No
     if conversation.active_leaf_id is None:
         return None
     try:
-        system = prompt.system_prompt(conversation)
+        system = prompt.system_prompt(conversation, model)
         lasting, chosen = prompt.documents_of(conversation), conversation.parameters
         return prompt.next_context(system, conversation.active_leaf_id, model, chosen, lasting)
     except PayloadTooLarge:  # the system prompt alone fills the context window

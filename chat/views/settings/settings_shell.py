@@ -34,6 +34,7 @@ LIBRARY = (
 SETTINGS = (
     ("general", "chat:preferences", _("General")),
     ("instructions", "chat:my_instructions", _("Instructions")),
+    ("memory", "chat:memory", _("Memory")),
     ("account", "chat:account", _("Account and password")),
     ("keys", "chat:keys", _("API keys")),
     ("shared", "chat:shared_links", _("Shared links")),

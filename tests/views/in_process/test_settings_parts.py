@@ -8,7 +8,7 @@ from tests.support.message_trees import Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 PART = {"X-Requested-With": "fetch", "Accept": "text/html"}
-SETTINGS = ("", "instructions/", "account/", "keys/", "usage/", "data/", "readings/")
+SETTINGS = ("", "instructions/", "memory/", "account/", "keys/", "usage/", "data/", "readings/")
 LIBRARY = ("assistants/", "prompts/")
 
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0006_site'),
+        ('chat', '0007_memory'),
     ]
 
     operations = [

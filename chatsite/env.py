@@ -9,6 +9,7 @@ for a value, lets NAME_FILE override NAME silently, ends with a traceback at a f
 errors do not say what to write; it takes 2 MB of memory more.
 """
 
+import ipaddress
 import os
 import re
 from functools import cache
@@ -215,13 +216,16 @@ def address(name: str) -> tuple[str, int] | None:
 def hosts(name: str) -> list[tuple[str, int | None]]:
     """Return hosts with their port, None for any, from `host`, `host:port` or `[IPv6 address]:port`."""
     advice = "write names or addresses of hosts, such as wiki.example.org, 10.0.0.5:8080 or [fd00::5]."
-    found = [
-        ((each["host"] or each["ipv6"]).lower(), int(each["port"]) if each["port"] else None)
-        for each in _listed(name, _HOST, advice)
-    ]
-    for host, port in found:
-        if port is not None and not 1 <= port <= 65535:
-            raise EnvError(f"{name} lists {host}:{port}: {advice}")
+    found: list[tuple[str, int | None]] = []
+    for each in _listed(name, _HOST, advice):
+        port = int(each["port"]) if each["port"] else None
+        try:
+            host = each["host"] or str(ipaddress.IPv6Address(each["ipv6"]))
+        except ValueError:
+            host = ""
+        if not host or (port is not None and not 1 <= port <= 65535):
+            raise EnvError(f"{name} lists {each[0]!r}: {advice}")
+        found.append((host.lower(), port))
     return found
 
 

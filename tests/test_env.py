@@ -128,6 +128,14 @@ def test_models_are_listed_with_their_windows(monkeypatch: pytest.MonkeyPatch) -
     assert env.models("MODELS") == [("openai/gpt-5", 400_000), ("llama3.1:8b", 128_000)]
 
 
+def test_hosts_are_listed_with_their_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.hosts("HOSTS") == []
+    monkeypatch.setenv("HOSTS", "Wiki.example.org, 10.0.0.5:8080,[FD00:0::5]:80,[::1]")
+    assert env.hosts("HOSTS") == [
+        ("wiki.example.org", None), ("10.0.0.5", 8080), ("fd00::5", 80), ("::1", None),
+    ]  # fmt: skip
+
+
 def test_a_path_is_taken_from_the_folder_of_manage_py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDER", "./somewhere")
     assert env.path("FOLDER") == str(ROOT / "somewhere")
@@ -168,6 +176,10 @@ def test_a_secret_comes_from_the_file_that_its_setting_names(
         *(
             (each, env.address, "no address with a port")
             for each in ("9100", ":9100", "a:0", "::1:9100", "a:65536")
+        ),
+        *(
+            (each, env.hosts, "write names or addresses of hosts")
+            for each in ("http://a", "a/b", "a:0", "a:65536", "::1", "[::z]", "*", "10.0.0.0/8", "a b", "u@a")
         ),
         ("a/b", env.word, "write letters"),
         ("a\u00e9", env.word, "write letters"),

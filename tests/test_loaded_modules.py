@@ -21,6 +21,13 @@ def test_a_start_does_not_import_the_migrations() -> None:
     assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "[]\n"
 
 
+def test_a_server_without_calls_of_tools_does_not_load_them() -> None:
+    code = "import sys, chatsite.asgi, chatsite.urls; from chat.tools.registry import offered; offered();"
+    code += "heavy = ('web_search', 'read_page', 'page_fetch', 'page_text', 'service', 'search_providers');"
+    code += "print([name for name in heavy if f'chat.tools.{name}' in sys.modules])"
+    assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "[]\n"
+
+
 def test_a_start_makes_all_checks_that_settings_can_fail() -> None:
     tags = set(Command.requires_system_checks)
     left_out = {check.__name__ for check in registry.get_checks() if tags.isdisjoint(check.tags)}

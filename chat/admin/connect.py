@@ -35,8 +35,9 @@ TOKEN = re.compile(r"[\x21-\x7e]{8,300}")
 CREATE_URL = (
     "https://dash.cloudflare.com/?to=/:account/api-tokens&permissionGroupKeys=%5B"
     "%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22read%22%7D%2C"
-    "%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22edit%22%7D{gateway}%5D&name=Chat"
+    "%7B%22key%22%3A%22ai%22%2C%22type%22%3A%22edit%22%7D{more}%5D&name=Chat"
 )
+SEARCH_PERMISSION = "%2C%7B%22key%22%3A%22aig%22%2C%22type%22%3A%22read%22%7D"
 GATEWAY_PERMISSIONS = (
     "%2C%7B%22key%22%3A%22aig%22%2C%22type%22%3A%22run%22%7D"
     "%2C%7B%22key%22%3A%22aig%22%2C%22type%22%3A%22edit%22%7D"
@@ -146,6 +147,12 @@ def _page(request: HttpRequest, form: ConnectForm, status: int = 200) -> HttpRes
         "of_settings": account.of_settings(),
         "gateway": config.gateway_name(),
         "searches": bool(settings.AI_SEARCH_INSTANCES),
-        "token_url": CREATE_URL.format(gateway=GATEWAY_PERMISSIONS if config.gateway_name() else ""),
+        "searches_web": settings.WEB_SEARCH in ("", "cloudflare"),
+        "token_url": CREATE_URL.format(more=_more_permissions()),
     }
     return render(request, "admin/chat/connect.html", context, status=status)
+
+
+def _more_permissions() -> str:
+    search = SEARCH_PERMISSION if settings.WEB_SEARCH in ("", "cloudflare") else ""
+    return search + (GATEWAY_PERMISSIONS if config.gateway_name() else "")

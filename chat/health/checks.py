@@ -20,6 +20,7 @@ from chat.catalog import config
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.models import Worker
+from chat.tools import registry
 from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
@@ -31,6 +32,7 @@ from chat.upstream.routing.router import Router
 
 from . import BAD, GOOD, NOTE, Finding
 from .files import check_confinement, check_files
+from .web_search import check_web_search
 
 TEST_QUESTION = "Say OK."
 MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds
@@ -74,7 +76,7 @@ def service_checks(engine: Engine) -> list[Check]:
     checks: list[Check] = [_check_database, lambda: _check_writable(engine), _check_redis]
     if settings.ATTACHMENTS:
         checks.append(check_files)
-    if settings.ATTACHMENTS or settings.IMPORT_MAX_MB:
+    if settings.ATTACHMENTS or settings.IMPORT_MAX_MB or registry.is_web_search_offered():
         checks.append(check_confinement)
     if cloudflare := engine.client.cloudflare:
         checks += [
@@ -86,6 +88,8 @@ def service_checks(engine: Engine) -> list[Check]:
             checks.append(lambda: check_gateway(cloudflare, gateway))
         for instance, _label in settings.AI_SEARCH_INSTANCES:
             checks.append(partial(_check_ai_search, cloudflare, instance))
+    if registry.is_web_search_offered() or (cloudflare and not settings.WEB_SEARCH):
+        checks.append(check_web_search)
     if settings.OPENAI_BASE_URL:
         checks.append(lambda: _check_endpoint(engine))
     return checks

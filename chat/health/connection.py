@@ -1,8 +1,10 @@
 """The check of a Cloudflare account before the site uses it: what its token may do, and what is missing."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from chat.catalog import config
@@ -13,6 +15,7 @@ from chat.upstream.providers.cloudflare_api import Cloudflare
 
 from . import BAD, NOTE, Finding
 from .checks import check_gateway, first_token, refused
+from .web_search import finding
 
 FORBIDDEN = {ErrorKind.AUTH, ErrorKind.NOT_PERMITTED}
 UNROUTABLE_CODES = {"7000", "7003"}  # of Cloudflare, for an account that does not exist
@@ -39,12 +42,12 @@ async def check_account(account: Account) -> Checked:
             return Checked(
                 _("Cloudflare doesn’t accept this token. Copy all of it, and check that it hasn’t expired.")
             )
-        listing, reply, gateway = await asyncio.gather(
-            _list(cloudflare), _reply(client), _gateway(cloudflare)
+        listing, reply, *more = await asyncio.gather(
+            _list(cloudflare), _reply(client), _gateway(cloudflare), _search(account)
         )
     finally:
         await client.aclose()
-    return _judged(listing, reply, gateway)
+    return _judged(listing, reply, more)
 
 
 async def _list(cloudflare: Cloudflare) -> UpstreamError | None:
@@ -72,8 +75,19 @@ async def _gateway(cloudflare: Cloudflare) -> Finding | None:
     return await check_gateway(cloudflare, name) if name else None
 
 
-def _judged(listing: UpstreamError | None, reply: UpstreamError | None, gateway: Finding | None) -> Checked:
-    """Return what the three answers mean together.
+async def _search(account: Account) -> Finding | None:
+    """Search the web, where the account may be used for it."""
+    if settings.WEB_SEARCH not in ("", "cloudflare"):
+        return None
+    from chat.tools.search_providers.cloudflare import CloudflareSearch
+
+    return await finding("cloudflare", CloudflareSearch(account), is_wanted=bool(settings.WEB_SEARCH))
+
+
+def _judged(
+    listing: UpstreamError | None, reply: UpstreamError | None, more: Iterable[Finding | None]
+) -> Checked:
+    """Return what the answers mean together.
 
     A token that may do one of the first two belongs to the account. A model that is busy or out of quota says
     nothing against it.
@@ -97,8 +111,7 @@ def _judged(listing: UpstreamError | None, reply: UpstreamError | None, gateway:
         notes.append(_sentences(refused(_("Workers AI: Read"), listing), without))
     if reply:
         notes.append(_sentences(refused(_("First reply"), reply)))
-    if gateway and gateway.state in (BAD, NOTE):
-        notes.append(_sentences(gateway))
+    notes += [_sentences(each) for each in more if each and each.state in (BAD, NOTE)]
     return Checked(notes=notes)
 
 

@@ -22,7 +22,7 @@ WRITTEN = re.compile(
     r"https?://[^\s<>\"'`{}|\\^]+|(?<![\w@/.-])(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d{1,5})?(?:/[^\s<>\"'`{}|\\^]*)?",
     re.IGNORECASE,
 )
-AFTER = ".,;:!?*_~»”’"  # of the sentence, behind an address
+AFTER = ".,;:!?*_~»«”“„’‘"  # of the sentence, behind an address
 BRACKETS = {")": "(", "]": "["}
 MAX_WRITTEN = 1_000
 

@@ -11,7 +11,7 @@ from chat.upstream.client import Account
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 FORBIDDEN = {ErrorKind.AUTH, ErrorKind.NOT_PERMITTED}
-REMEMBERED_SECONDS = 600.0
+REMEMBERED_SECONDS = 3_600.0  # a search that succeeds ends it
 
 _refused: dict[Account, float] = {}
 
@@ -23,6 +23,10 @@ def learn(account: Account, error: UpstreamError | None) -> None:
     else:
         _refused.clear()
         _refused[account] = time.monotonic() + REMEMBERED_SECONDS
+
+
+def forget() -> None:
+    _refused.clear()
 
 
 def is_refused() -> bool:

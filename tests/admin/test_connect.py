@@ -7,6 +7,7 @@ from html import unescape
 import httpx
 import pytest
 
+from tests.fake_cloudflare import web_search
 from tests.fake_cloudflare.server import ACCOUNT_TOKEN, NO_GATEWAY, NO_WORKERS_AI, TOKEN, Fake
 from tests.support.databases import Database
 from tests.support.people import CSRF
@@ -121,6 +122,15 @@ def test_what_is_missing_is_said_and_does_not_stop_it(servers: Callable[..., Ser
     assert "AI Gateway: Run and Edit" in page
     assert root.client.post(PAGE, data={"csrfmiddlewaretoken": CSRF, "what": "disconnect"}).status_code == 303
     assert "First take AI_GATEWAY_ID out of the settings" in text(root.get(PAGE))
+
+
+def test_a_token_that_may_not_search_is_told_so(server_without: Server) -> None:
+    root = server_without.person("root")
+    assert "AI Gateway: Read – web search" in text(root.get(PAGE))
+    assert connect(root, token=web_search.NO_PERMISSION).status_code == 303
+    page = text(root.get(PAGE))
+    assert "Add the permissions Workers AI: Read and AI Gateway: Read to the token." in page
+    assert "Connected." in page
 
 
 def test_the_settings_win_and_a_changed_key_asks_again(servers: Callable[..., Server], fake: Fake) -> None:

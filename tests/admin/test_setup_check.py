@@ -75,6 +75,7 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
         "Workers AI: Read": "good",
         "Workers AI: Run": "good",
         "AI Gateway “team”": "good",
+        "Web search": "good",
         "Server 127.0.0.1": "good",
     }
     assert "Everything works. " in response.text

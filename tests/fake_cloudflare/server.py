@@ -27,7 +27,7 @@ from urllib.parse import unquote
 import tests.fake_cloudflare.scenarios
 import tests.fake_cloudflare.text_scenarios
 import tests.fake_cloudflare.tool_scenarios  # noqa: F401 - they fill the register that `play` looks into
-from tests.fake_cloudflare import ai_search
+from tests.fake_cloudflare import ai_search, web_search
 from tests.fake_cloudflare.conversion import SUPPORTED, conversion
 from tests.fake_cloudflare.embeddings import MODELS as EMBEDDING_MODELS
 from tests.fake_cloudflare.embeddings import embeddings
@@ -185,7 +185,7 @@ class WorkersAI:
         if path.startswith("/v1/"):
             await self._endpoint(connection, path, token, call)
             return
-        known = {TOKEN, ACCOUNT_TOKEN, NO_WORKERS_AI, ai_search.NO_PERMISSION}
+        known = {TOKEN, ACCOUNT_TOKEN, NO_WORKERS_AI, ai_search.NO_PERMISSION, web_search.NO_PERMISSION}
         if verify := _VERIFY.fullmatch(path):
             known = known - {ACCOUNT_TOKEN} if verify[1] == "user" else known
         account = _ACCOUNT.fullmatch(path)
@@ -204,11 +204,18 @@ class WorkersAI:
         self, connection: Connection, request: Request, path: str, call: dict[str, Any]
     ) -> None:
         """A call of an account's API with a token that is valid."""
+        token = request.headers["authorization"].removeprefix("Bearer ")
         if found := _LISTS.fullmatch(path):
             await self.lists.respond(connection, found[1], request.target)
         elif (found := _CONVERSION.fullmatch(path)) and request.method == ("GET" if found[1] else "POST"):
             connection.respond(*((200, envelope(SUPPORTED)) if found[1] else conversion(request)))
-        elif found := _GATEWAY.fullmatch(path):
+        elif web_search.PATH.fullmatch(path) and request.method == "POST":
+            if "fake: slow" in str(call["body"]):
+                await asyncio.sleep(PATIENCE)
+            connection.respond(*web_search.web_search(token, call["body"]))
+        elif (found := _GATEWAY.fullmatch(path)) and token == web_search.NO_PERMISSION:
+            connection.respond(*error(10000, 403))
+        elif found:
             self._gateway(connection, request.method, *found.groups())
         elif request.method == "POST" and any(each.fullmatch(path) for each in _MODEL_PATHS):
             await self._model_call(connection, request, path, call)

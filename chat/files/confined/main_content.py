@@ -44,7 +44,7 @@ LINK_SHARE, MAX_TEXT_IN_A_LINK, MIN_LINKS = (
     40,
     4,
 )  # of a block that is a menu; longer texts are headlines
-LEFT_SHARE, LEFT_CHARACTERS = 0.1, 250  # less is no content
+LEFT_SHARE, LEFT_CHARACTERS = 0.1, 20  # less is no content
 DATES = (
     'meta[property="article:modified_time" i]',
     'meta[property="og:updated_time" i]',
@@ -88,7 +88,7 @@ def page_of(text: str, address: str) -> Page:
     _hide_clutter(tree)
     root = _main(tree)
     content = restored(_Content().text_of(root))
-    if len(joined(content)) < max(LEFT_SHARE * len(whole), min(LEFT_CHARACTERS, len(whole) / 2)):
+    if len(joined(content)) < max(LEFT_SHARE * len(whole), LEFT_CHARACTERS):
         tree = parsed(text)
         content = restored(_Content().text_of(tree.root))
     return Page(title_of(tree), _date(tree), content, _links(tree, address))

@@ -10,8 +10,10 @@ from django.conf import settings
 from chat.tools.service import fetch_json
 from chat.tools.tool import Source
 from chat.tools.web_search import MAX_RESULTS, sources
+from chat.upstream.errors import ErrorKind, UpstreamError
 
 URL = "https://api.search.brave.com/res/v1/web/search"
+WRONG_KEY_STATUS = 422
 MAX_WORDS = 50  # of a query
 
 
@@ -22,7 +24,12 @@ class Brave:
     async def search(self, query: str) -> list[Source]:
         words = " ".join(query.split()[:MAX_WORDS])
         asked = urlencode({"q": words, "count": MAX_RESULTS, "text_decorations": "false"})
-        told = await fetch_json("GET", f"{URL}?{asked}", {"X-Subscription-Token": settings.BRAVE_API_KEY})
+        headers = {"X-Subscription-Token": settings.BRAVE_API_KEY}
+        try:
+            told = await fetch_json("GET", f"{URL}?{asked}", headers)
+        except UpstreamError as error:
+            error.kind = ErrorKind.AUTH if error.status == WRONG_KEY_STATUS else error.kind
+            raise
         web = told.get("web") if isinstance(told, dict) else None
         results = web.get("results") if isinstance(web, dict) else None
         return sources(results, "title", "url", "description", "page_age")

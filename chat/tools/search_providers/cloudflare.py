@@ -8,6 +8,7 @@ from chat.tools import permission
 from chat.tools.service import fetch_json
 from chat.tools.tool import Source
 from chat.tools.web_search import MAX_RESULTS, sources
+from chat.upstream.client import Account
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
 
@@ -18,8 +19,12 @@ class CloudflareSearch:
     max_query_characters = 1_024
     cost = 0.25 / 1_000
 
+    def __init__(self, account: Account | None = None) -> None:
+        """`account`: another one than the site uses."""
+        self._account = account
+
     async def search(self, query: str) -> list[Source]:
-        account = config.account()
+        account = self._account or config.account()
         if account is None:  # disconnected since the run has begun
             raise UpstreamError(ErrorKind.UNAVAILABLE, detail="no account is connected")
         body = {
@@ -35,5 +40,6 @@ class CloudflareSearch:
         except UpstreamError as error:
             permission.learn(account, error)
             raise
+        permission.learn(account, None)
         items = told.get("items") if isinstance(told, dict) else None
         return sources(items, "title", "url", "description", "lastModifiedDate")

@@ -1,0 +1,49 @@
+"""The check of the web search: one search, which costs a fraction of a cent at most."""
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from chat.upstream.errors import ErrorKind, UpstreamError
+
+from . import BAD, GOOD, NOTE, Finding
+
+if TYPE_CHECKING:
+    from chat.tools.web_search import SearchProvider
+
+TEST_QUERY = "weather"
+REJECTED = {ErrorKind.AUTH, ErrorKind.NOT_PERMITTED}
+
+
+async def check_web_search() -> Finding:
+    """Search by the provider of this site, which is imported now."""
+    from chat.tools.search_providers import provider
+
+    named = settings.WEB_SEARCH or "cloudflare"
+    return await finding(named, provider(named), is_wanted=bool(settings.WEB_SEARCH))
+
+
+async def finding(named: str, found: "SearchProvider", *, is_wanted: bool) -> Finding:
+    """Return what one search says. A failure is bad only if the settings want the search."""
+    name = _("Web search")
+    try:
+        await found.search(TEST_QUERY)
+    except UpstreamError as error:
+        message, advice = _told(named, error)
+        return Finding(name, BAD if is_wanted else NOTE, message, advice)
+    return Finding(name, GOOD, _("Models can search the web."))
+
+
+def _told(named: str, error: UpstreamError) -> tuple[str, str]:
+    if error.kind in REJECTED:
+        message = _("The service rejects the search, so models can’t search the web.")
+        return message, {
+            "cloudflare": _("Add the permissions Workers AI: Read and AI Gateway: Read to the token."),
+            "searxng": _("Add json to search.formats in the settings of SearXNG."),
+        }.get(named, _("Check BRAVE_API_KEY."))
+    if error.kind in (ErrorKind.CREDITS, ErrorKind.QUOTA):
+        message = _("The account has no credit for searches, so models can’t search the web.")
+        return message, _("Add credit in the provider’s dashboard.")
+    message = _("The search failed, so models can’t search the web at the moment.")
+    return message, _("Check its address and whether this machine can reach it.")

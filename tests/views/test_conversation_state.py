@@ -23,8 +23,7 @@ def again(person: Person, conversation: str, etag: str) -> int:
 
 
 def turn(person: Person, conversation: str, text: str = "and now?", **more: object) -> dict[str, str]:
-    with person.ask(text, f"/c/{conversation}/messages/", **more) as stream:
-        stream.to_end()
+    stream = person.asked(text, f"/c/{conversation}/messages/", **more)
     return stream.meta
 
 
@@ -89,8 +88,7 @@ def test_the_messages_from_one_on_are_a_part_of_the_page(alice: Person, hers: st
 
 def test_since_a_message_of_another_branch_is_a_whole_page(alice: Person, hers: str) -> None:
     made = turn(alice, hers)
-    with alice.start(f"/messages/{made['message']}/regenerate/") as stream:
-        stream.to_end()
+    alice.started(f"/messages/{made['message']}/regenerate/")
     part = alice.get(f"/c/{hers}/?since={made['message']}", headers=PART).text
     assert part.count("<article") == 4
 

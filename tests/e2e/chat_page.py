@@ -45,8 +45,7 @@ class ChatPage:
     @classmethod
     def open(cls, window: Window, server: Server | Network, name: str = "alice", **options: object) -> Self:
         """A new conversation in a window of its own."""
-        page = window(server, name, **options)
-        page.goto("/")
+        page = window(server, name, at="/", **options)
         return cls(page)
 
     def ask(self, text: str) -> None:
@@ -96,6 +95,10 @@ class ChatPage:
         """The last reply's text once its page says that it ended so."""
         expect(self.reply).to_have_attribute("data-status", status)
         return self.text
+
+    def asked(self, text: str, status: str = "complete") -> str:
+        self.ask(text)
+        return self.ended(status)
 
     def has_address(self) -> None:
         expect(self.page).to_have_url(ADDRESS)

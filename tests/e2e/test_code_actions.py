@@ -24,11 +24,6 @@ GAPS = """figure => {
 }"""
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def block(page: Page) -> Locator:
     return page.locator("figure.code").first
 
@@ -45,8 +40,7 @@ def saved(page: Page, figure: Locator) -> tuple[str, str]:
 
 
 def test_code_is_saved_exactly_under_a_name_of_ours(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
     assert saved(chat.page, block(chat.page)) == ("code.py", CODE)
     assert saved(chat.page, chat.page.locator("figure.code").last) == ("code.txt", "x\n")
     chat.page.reload()
@@ -65,8 +59,7 @@ def test_code_that_still_grows_is_saved_as_it_stands(chat: ChatPage) -> None:
 
 
 def test_wrapping_holds_for_all_code_and_the_next_page(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
     assert not block(chat.page).locator("pre").evaluate(WRAPS)
     reach(wrap(chat.page))
     chat.page.keyboard.press("Enter")
@@ -101,8 +94,7 @@ def test_wrapping_while_code_grows_holds_to_its_end(chat: ChatPage) -> None:
 def test_the_header_stays_in_view_while_code_scrolls(window: Window, server: Server, width: int) -> None:
     code = f"```python\n{WIDE}\n{LONG}\n{WIDE}\n```"
     address = talk(server, "alice", ["Show me.", f"{code}\n\nDone.", "Again", code])
-    page = window(server, "alice", width=width)
-    page.goto(address)
+    page = window(server, "alice", at=address, width=width)
     block(page).evaluate("figure => scrollTo(0, scrollY + figure.getBoundingClientRect().top + 1500)")
     assert block(page).evaluate(GAPS) == [0, 0]
     expect(wrap(page)).to_be_in_viewport(ratio=1)
@@ -111,8 +103,7 @@ def test_the_header_stays_in_view_while_code_scrolls(window: Window, server: Ser
 
 def test_wrapping_keeps_the_line_that_is_read(window: Window, server: Server) -> None:
     code = f"```text\n{WIDE}\n{WIDE}\n{LONG}\n```"
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", ["Show me.", f"{code}\n\nDone."]))
+    page = window(server, "alice", at=talk(server, "alice", ["Show me.", f"{code}\n\nDone."]))
     block(page).evaluate("figure => scrollTo(0, scrollY + figure.getBoundingClientRect().top + 1500)")
     line = """() => {
       const text = document.querySelector('pre code').firstChild, range = document.createRange();

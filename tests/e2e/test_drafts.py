@@ -9,14 +9,8 @@ from tests.e2e.chat_page import ChatPage, Window
 from tests.support.server import Server
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:
-    chat.ask("The first one")
-    chat.ended()
+    chat.asked("The first one")
     first = chat.page.url
     chat.box.fill("for the first")
     chat.page.goto("/")

@@ -10,8 +10,7 @@ from tests.support.server import Server
 
 def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[..., Server]) -> None:
     server = servers(CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN="")
-    page = window(server, "root")
-    page.goto("/")
+    page = window(server, "root", at="/")
     steps = page.get_by_role("region", name="Set up this site").get_by_role("listitem")
     expect(steps).to_have_count(4)
     expect(page.locator(".checklist .done")).to_have_text(["Invite someone (done)"])  # there are people
@@ -38,6 +37,5 @@ def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[...,
     expect(page).to_have_title("New chat · Berger Chat")
     expect(page.locator(".checklist .done")).to_have_count(3)
     chat = ChatPage(page)
-    chat.ask("Hello")
-    assert chat.ended() == "You said: Hello"
+    assert chat.asked("Hello") == "You said: Hello"
     expect(page).to_have_title("Hello · Berger Chat")

@@ -71,8 +71,7 @@ COVER = """() => {
 def talk(window: Window, server: Server, **options: object) -> ChatPage:
     """A conversation with a reply that is longer than the window."""
     chat = ChatPage.open(window, server, **options)
-    chat.ask(says_line(REPLY))
-    chat.ended()
+    chat.asked(says_line(REPLY))
     return chat
 
 
@@ -115,28 +114,23 @@ def scrollers(chat: ChatPage) -> list[str]:
     return [box for box in met if box.startswith(("<pre", '<div class="table'))]
 
 
-def test_code_and_tables_are_stops_only_where_they_scroll(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_code_and_tables_are_stops_only_where_they_scroll(chat: ChatPage) -> None:
     assert scrollers(chat) == []
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     codes = [f"```\n{'x' * letters}\n```" for letters in (5, 60, 300)]
     scenario = says_line("\n\n".join([table, *codes]))
-    chat.ask(scenario)
-    chat.ended()
+    chat.asked(scenario)
     assert len(scrollers(chat)) == 1
     chat.page.set_viewport_size({"width": 390, "height": 800})
     assert len(scrollers(chat)) == 2
-    chat.ask(scenario)
-    chat.ended()
+    chat.asked(scenario)
     assert len(scrollers(chat)) == 4
     chat.page.set_viewport_size({"width": 1280, "height": 800})
     assert len(scrollers(chat)) == 2
 
 
-def test_code_that_scrolls_is_scrolled_by_its_arrows(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask(says_line(f"```\n{'x' * 300}\n```"))
-    chat.ended()
+def test_code_that_scrolls_is_scrolled_by_its_arrows(chat: ChatPage) -> None:
+    chat.asked(says_line(f"```\n{'x' * 300}\n```"))
     code = chat.reply.locator("pre")
     reach(code)
     chat.page.keyboard.press("ArrowRight")
@@ -204,8 +198,7 @@ def test_with_forced_colours_everything_still_has_its_edges(window: Window, serv
         assert page.locator(what).first.evaluate(BORDER), what
 
 
-def test_a_reply_takes_the_focus_from_nobody(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_takes_the_focus_from_nobody(chat: ChatPage) -> None:
     chat.ask(says_line(REPLY, size=3, delay=0.02))
     chat.grown_to(20)
     link = chat.page.get_by_role("link", name="New chat")
@@ -226,8 +219,7 @@ def test_the_headings_of_a_reply_are_below_that_of_its_message(window: Window, s
 
 def test_touch_input_does_not_zoom_and_enter_adds_a_line(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=390, has_touch=True, is_mobile=True)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.box).to_have_attribute("enterkeyhint", "enter")
     chat.box.press_sequentially("one")
     chat.box.press("Enter")
@@ -253,8 +245,7 @@ def tab_to(page: Page, name: str) -> None:
 
 
 def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, server: Server) -> None:
-    page = window(server)
-    page.goto("/")
+    page = window(server, at="/")
     expect(page.get_by_label("Name or email")).to_be_focused()
     page.keyboard.type("carol")
     page.keyboard.press("Tab")
@@ -279,8 +270,7 @@ def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, s
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_first_tab_leads_past_the_conversations_to_the_box(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_first_tab_leads_past_the_conversations_to_the_box(chat: ChatPage) -> None:
     chat.page.evaluate("document.activeElement.blur()")
     tab_to(chat.page, "Skip to the message box")
     chat.page.keyboard.press("Enter")

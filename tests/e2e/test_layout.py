@@ -87,8 +87,7 @@ def resize(page: Page, width: int) -> None:
 
 def test_the_buttons_under_a_question_far_from_the_end_are_whole(window: Window, server: Server) -> None:
     address = talk(server, "alice", numbered(30))
-    page = window(server, "alice", **FINGER.window)
-    page.goto(address)
+    page = window(server, "alice", at=address, **FINGER.window)
     far = page.locator(".question.offscreen").first
     far.locator("[data-part=text]").tap()  # what can be done with it shows then
     buttons = far.locator(".icon-button")
@@ -113,18 +112,15 @@ def test_an_open_drawer_becomes_a_sidebar_on_a_wide_page(window: Window, server:
 
 def test_the_buttons_of_an_edit_stand_in_one_row(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     chat.questions.last.get_by_role("button", name="Edit").click()
     expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_focused()  # and in view
     rows = [box(chat.page.get_by_role("button", name=name))["y"] for name in ("Cancel", "Save and send")]
     assert rows[0] == rows[1]
 
 
-def test_a_list_in_a_list_stands_close_whatever_comes_before_it(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask(says_line("- plain\n  - in it\n- with `code`\n  - in it"))
-    chat.ended()
+def test_a_list_in_a_list_stands_close_whatever_comes_before_it(chat: ChatPage) -> None:
+    chat.asked(says_line("- plain\n  - in it\n- with `code`\n  - in it"))
     outer = chat.reply.locator(".prose > ul > li")
     gaps = [box(item.locator("ul"))["y"] - box(item)["y"] for item in outer.all()]
     assert len(gaps) == 2
@@ -132,16 +128,14 @@ def test_a_list_in_a_list_stands_close_whatever_comes_before_it(window: Window, 
 
 
 def test_the_instructions_box_does_not_touch_its_text(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=NARROW, reduced_motion="reduce")
-    page.goto("/")
+    page = window(server, "alice", at="/", width=NARROW, reduced_motion="reduce")
     dialog = open_instructions(page)
     box = dialog.get_by_role("textbox")
     assert below(box, dialog.locator("#settings-count")) >= 4
 
 
 def test_the_administrations_fields_are_not_cut_off(window: Window, server: Server) -> None:
-    page = window(server, "root", width=320)
-    page.goto("/admin/chat/user/add/")
+    page = window(server, "root", at="/admin/chat/user/add/", width=320)
     fields = page.locator("form input:visible")
     assert fields.count() > 4
     assert max(map(end, fields.all())) <= end(page.locator(".form-row").first)
@@ -160,8 +154,7 @@ def test_a_deletion_is_noted_above_the_message_box(window: Window, server: Serve
 
 def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.page.locator("#title")).to_be_visible()  # it comes into the header by itself
     before = box(chat.questions.last)["y"]
     chat.page.locator("#title").click()
@@ -169,8 +162,7 @@ def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: 
     assert box(chat.questions.last)["y"] == before
 
 
-def test_a_reply_without_a_word_is_not_to_be_continued(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_without_a_word_is_not_to_be_continued(chat: ChatPage) -> None:
     chat.ask(question("words tokens=9 first=600"))
     expect(chat.reply.locator(".waiting")).to_be_visible()
     chat.stop.click()
@@ -181,30 +173,25 @@ def test_a_reply_without_a_word_is_not_to_be_continued(window: Window, server: S
 
 def test_the_latest_question_is_whole_on_a_phone(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.ask("One line\nand another\nand the last one")
-    chat.ended()
+    chat.asked("One line\nand another\nand the last one")
     assert below(chat.page.locator(".topbar"), chat.questions.last) >= 0
 
 
-def test_an_empty_reply_reads_the_same_after_a_reload(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask(question("empty"))
-    chat.ended()
+def test_an_empty_reply_reads_the_same_after_a_reload(chat: ChatPage) -> None:
+    chat.asked(question("empty"))
     for _ in range(2):
         note = chat.reply.get_by_text("The model returned an empty reply.")
         expect(note).to_be_visible()
         assert below(note, chat.reply.get_by_role("button", name="Try again")) >= 4
         chat.page.reload()
     chat.page.goto("/")
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.reply.get_by_text("The model returned an empty reply.")).to_be_hidden()
 
 
 def test_focus_beside_the_thread_moves_nothing(window: Window, server: Server) -> None:
     address = talk(server, "alice", numbered(30))
-    page = window(server, "alice", width=WIDE)
-    page.goto(address)
+    page = window(server, "alice", at=address, width=WIDE)
     page.evaluate("scrollTo(0, 1000)")
     page.evaluate(STILL)
     before = page.evaluate("scrollY")
@@ -226,8 +213,7 @@ def test_headings_stand_above_their_columns(window: Window, server: Server) -> N
 
 
 def test_without_scripts_stop_stands_clear_of_the_dot(window: Window, server: Server) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto("/")
+    page = window(server, "alice", at="/", java_script_enabled=False)
     page.locator("#content").fill(question("hang after=3"))
     page.get_by_role("button", name="Send", exact=True).click()
     text = page.locator("article.reply [data-part=text] > p")
@@ -248,12 +234,9 @@ CORNERS = """() => {
 }"""
 
 
-def test_statistics_show_on_hover_and_on_request(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask(question("words tokens=40"))
-    chat.ended()
-    chat.ask("And then?")
-    chat.ended()
+def test_statistics_show_on_hover_and_on_request(chat: ChatPage) -> None:
+    chat.asked(question("words tokens=40"))
+    chat.asked("And then?")
     reply = chat.replies.first
     meta = reply.locator("[data-part=reply-meta]")
     shown = "meta => getComputedStyle(meta, '::details-content').contentVisibility"
@@ -268,8 +251,7 @@ def test_statistics_show_on_hover_and_on_request(window: Window, server: Server)
     assert "40 tokens" in meta.inner_text()
 
 
-def test_a_reply_without_statistics_has_nothing_to_open(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_without_statistics_has_nothing_to_open(chat: ChatPage) -> None:
     chat.ask(question("words tokens=2000 delay=0.05"))
     foot = chat.reply.locator(".reply-meta")
     expect(foot).to_have_js_property("inert", True)
@@ -278,6 +260,5 @@ def test_a_reply_without_statistics_has_nothing_to_open(window: Window, server: 
     expect(foot).to_have_js_property("inert", False)  # seconds
 
 
-def test_the_ground_behind_the_corners_of_the_box_is_opaque(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_ground_behind_the_corners_of_the_box_is_opaque(chat: ChatPage) -> None:
     assert chat.page.evaluate(CORNERS) == [0, 0]  # the gradient ends where the box begins

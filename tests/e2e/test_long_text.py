@@ -1,6 +1,5 @@
 """A text of 199,000 characters, as people paste it: written on, sent, folded, printed."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
@@ -11,11 +10,6 @@ from tests.support.server import Server
 WORDS = "word " * 39_800  # without a line break, which is the hardest to lay out
 KEYS = 10
 HEIGHT = "text => text.getBoundingClientRect().height"
-
-
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
 
 
 def test_a_key_behind_a_long_paste_costs_little(chat: ChatPage) -> None:
@@ -42,8 +36,7 @@ def test_a_long_text_keeps_the_direction_that_it_has(chat: ChatPage) -> None:
 
 
 def test_a_long_question_is_folded_and_unfolds(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=3", WORDS))
-    chat.ended()
+    chat.asked(question("words tokens=3", WORDS))
     text = chat.questions.locator("[data-part=text]")
     more = chat.questions.locator("summary", has_text="Show more")
     for _ in range(2):
@@ -57,16 +50,14 @@ def test_a_long_question_is_folded_and_unfolds(chat: ChatPage) -> None:
 
 
 def test_a_short_question_has_nothing_to_unfold(chat: ChatPage) -> None:
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.questions.get_by_text("Show more")).to_be_hidden()
     chat.page.reload()
     expect(chat.questions.get_by_text("Show more")).to_have_count(0)
 
 
 def test_a_folded_question_is_printed_whole(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", ["A line.\n" * 100, "Yes."]))
+    page = window(server, "alice", at=talk(server, "alice", ["A line.\n" * 100, "Yes."]))
     text = page.locator(".question [data-part=text]")
     assert text.evaluate(HEIGHT) < 400
     page.emulate_media(media="print")

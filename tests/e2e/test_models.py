@@ -44,8 +44,7 @@ def test_a_model_is_found_chosen_and_kept(window: Window, server: Server, one, f
     chosen(shell, OTHER)
     if way.name == "keyboard":
         expect(shell.page.get_by_role("button", name="Model:")).to_be_focused()
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert fake.calls[-1]["path"].endswith("llama-3.2-3b-instruct")
     shell.page.reload()
     chosen(shell, OTHER)
@@ -77,8 +76,7 @@ def test_a_new_chat_proposes_the_sites_model_and_takes_another(
     else:
         shell.press(shell.picker.get_by_text(OTHER))
     expect(shell.page.locator("#pick .label")).to_have_text(OTHER)
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     expect(shell.chat.reply.locator("[data-part=model]")).to_have_text(OTHER)
     assert fake.calls[-1]["path"].endswith("llama-3.2-3b-instruct")
 
@@ -218,17 +216,3 @@ def test_a_failed_model_list_loads_the_next_time(window: Window, server: Server)
     shell.page.keyboard.press("Escape")
     shell.page.unroute_all()
     opened(shell)
-
-
-def test_without_javascript_a_select_chooses(window: Window, server: Server, fake) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto("/")
-    expect(page.get_by_role("button", name="Model:")).to_be_hidden()
-    assert page.locator("#model optgroup[label=Meta] option").all_text_contents().count(OTHER) == 1
-    doors = page.locator("#model optgroup[label=Suggested] option")
-    assert doors.evaluate_all("all => all.map((each) => each.label)")[:2] == [FIRST_DOOR, "Careful"]
-    page.get_by_role("combobox", name="Model").select_option(label=OTHER)
-    page.get_by_role("textbox", name="Your message").fill("Hello")
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
-    assert fake.calls[-1]["path"].endswith("llama-3.2-3b-instruct")

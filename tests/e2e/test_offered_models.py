@@ -36,9 +36,7 @@ def listed(server: Server, fake: Fake) -> None:
 
 
 def opened(window: Window, server: Server, path: str, **options: object) -> Page:
-    page = window(server, "root", **options)
-    page.goto(path)
-    return page
+    return window(server, "root", at=path, **options)
 
 
 def choose(page: Page, action: str, *names: str) -> None:
@@ -76,8 +74,7 @@ def test_a_finetune_is_chosen_beside_its_base_and_answers(window: Window, server
     row = shell.picker.locator(".model-row").filter(has_text="cats (Llama 3.3 70B Fast)")
     expect(row.locator(".badges")).to_contain_text("finetune")
     row.click()
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert fake.calls[-1]["path"].endswith(LLAMA)
     assert fake.calls[-1]["body"]["lora"]
     expect(shell.chat.reply.locator("[data-part=model]")).to_have_text("cats (Llama 3.3 70B Fast)")
@@ -89,8 +86,7 @@ def test_a_conversation_with_a_retired_model_says_so_and_goes_on(
 ) -> None:
     drop(server.database, "alice")
     key = conversations(server.database, "alice", ["Of old"])[0]
-    with server.person("alice").ask("hello", f"/c/{key}/messages/") as stream:
-        stream.to_end()
+    server.person("alice").asked("hello", f"/c/{key}/messages/")
     mine = key.replace("-", "")
     server.database.rows(f"UPDATE chat_conversation SET model = '{RETIRED}' WHERE id = '{mine}'")
     server.database.rows(

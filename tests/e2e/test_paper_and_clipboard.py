@@ -41,8 +41,7 @@ HTML = """async () => {
 
 
 def test_a_wide_table_and_equation_are_wholly_on_the_paper(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", ["Show it.", f"{TABLE}\n{WIDE}"]))
+    page = window(server, "alice", at=talk(server, "alice", ["Show it.", f"{TABLE}\n{WIDE}"]))
     page.wait_for_function(PAPER_STYLED)
     pdf = pypdfium2.PdfDocument(page.pdf(format="A4"))
     words = ""
@@ -60,8 +59,7 @@ PRINTS = "window.print = () => (window.printed = document.querySelectorAll('arti
 
 
 def test_the_whole_chat_is_printed_from_its_menu(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", numbered(120)))
+    page = window(server, "alice", at=talk(server, "alice", numbered(120)))
     page.evaluate(PRINTS)
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("menuitem", name="Print").or_(page.get_by_role("button", name="Print")).click()
@@ -101,8 +99,7 @@ def test_a_part_is_copied_as_rows_and_items(
     window: Window, server: Server, first: str, last: str, rows: list[list[str]], lists: list[list[object]]
 ) -> None:
     chat = ChatPage.open(window, server, permissions=["clipboard-read", "clipboard-write"])
-    chat.ask(f"Go on.\n{says_line(PARTS)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(PARTS)}")
     chat.page.evaluate(SELECT, [first, last])
     chat.page.wait_for_function(LOADED)
     chat.page.keyboard.press("ControlOrMeta+c")
@@ -121,8 +118,7 @@ WIDER = """() => [...document.querySelectorAll('body *')].filter(element => elem
 
 def test_a_conversation_on_paper(window: Window, server: Server) -> None:
     address = talk(server, "alice", ["Where is it?", SAID] * 12)  # the first ones are far from the end
-    page = window(server, "alice", width=PAPER, color_scheme="dark")
-    page.goto(address)
+    page = window(server, "alice", at=address, width=PAPER, color_scheme="dark")
     page.wait_for_function(PAPER_STYLED)
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.get_by_text("A long talk").locator("visible=true")).to_have_count(1)
@@ -137,11 +133,9 @@ def test_a_conversation_on_paper(window: Window, server: Server) -> None:
 
 def test_a_shared_conversation_on_paper(window: Window, server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("Hello") as stream:
-        message = stream.to_end().meta["message"]
+    message = alice.asked("Hello").meta["message"]
     link = alice.post(f"/messages/{message}/share/", {}).json()["url"]
-    page = window(server, width=PAPER)
-    page.goto("/s/" + link.partition("/s/")[2])
+    page = window(server, at="/s/" + link.partition("/s/")[2], width=PAPER)
     expect(page.get_by_role("link", name="Continue this chat")).to_be_visible()
     page.emulate_media(media="print")
     expect(page.get_by_text("You said: Hello")).to_be_visible()
@@ -162,10 +156,8 @@ HTML_OF_REPLY = "() => [...document.querySelectorAll('.reply [data-part=text]')]
 MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 
 
-def test_a_streamed_equation_is_the_one_of_a_reload(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask(f"Go on.\n{says_line(TEXT, size=3, delay=0.005)}")
-    chat.ended()
+def test_a_streamed_equation_is_the_one_of_a_reload(chat: ChatPage) -> None:
+    chat.asked(f"Go on.\n{says_line(TEXT, size=3, delay=0.005)}")
     expect(chat.reply.locator("math")).to_have_count(4)
     expect(chat.reply).to_contain_text("for $5 each")
     streamed = chat.page.evaluate(HTML_OF_REPLY)
@@ -175,8 +167,7 @@ def test_a_streamed_equation_is_the_one_of_a_reload(window: Window, server: Serv
 
 def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, **MAY)
-    chat.ask(f"Go on.\n{says_line(TEXT)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT)}")
     chat.page.evaluate(SELECT_ALL)
     chat.page.wait_for_function(LOADED)
     chat.page.keyboard.press("ControlOrMeta+c")
@@ -189,8 +180,7 @@ def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
 @pytest.mark.parametrize("width", [320, 1280])
 def test_a_wide_equation_scrolls_in_its_own_box(window: Window, server: Server, width: int) -> None:
     chat = ChatPage.open(window, server, width=width)
-    chat.ask(f"Go on.\n{says_line(TEXT)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT)}")
     box = chat.reply.locator(".equation").nth(1)
     assert box.evaluate("(box) => box.scrollWidth > box.clientWidth")
     assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -91,12 +91,6 @@ SPECIFICATION = [markdown for markdown, _ in EXAMPLES]
 WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it depends on the layout
 
 
-@pytest.fixture
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """Open a chat on a wide page, or as wide as the test says."""
-    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
-
-
 def say(chat: ChatPage, text: str, **options: object) -> None:
     chat.ask(f"Go on.\n{says_line(text, **options)}")
 
@@ -123,10 +117,7 @@ def same_after_a_reload(chat: ChatPage) -> list[object]:
     ],
     ids=["everything", "in big pieces", "cut", "late", "prose", "empty", "specification"],
 )
-def test_a_reload_shows_the_streamed_page(
-    window: Window, server: Server, text: str, size: int, delay: float
-) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reload_shows_the_streamed_page(chat: ChatPage, text: str, size: int, delay: float) -> None:
     say(chat, text, size=size, delay=delay)
     chat.ended()
     assert same_after_a_reload(chat)
@@ -192,8 +183,7 @@ def test_wide_blocks_scroll_inside_a_narrow_page(window: Window, server: Server)
 
 def test_no_text_is_painted_over_another_message(chat: ChatPage) -> None:
     accents = "a" + "\N{COMBINING ACUTE ACCENT}" * 100
-    chat.ask(f"A question.\n{says_line(accents)}")
-    chat.ended()
+    chat.asked(f"A question.\n{says_line(accents)}")
     covered = settled_screenshot(chat.questions.last)
     chat.reply.locator("[data-part=text]").evaluate("(text) => { text.style.visibility = 'hidden'; }")
     assert settled_screenshot(chat.questions.last) == covered

@@ -27,6 +27,15 @@ def grow(chat: ChatPage, more: int = 1_500) -> None:
     chat.grown_to(len(chat.text) + more)
 
 
+def is_followed(chat: ChatPage) -> None:
+    """Check that the page stays at the end of a reply that grows, and stop it."""
+    grow(chat)
+    chat.page.wait_for_function(f"() => {GAP} < 120")
+    expect(chat.jump).to_be_hidden()
+    chat.stop.click()
+    chat.ended("stopped")
+
+
 def wheel(page: Page) -> None:
     page.mouse.move(350, 300)
     page.mouse.wheel(0, -600)
@@ -61,10 +70,7 @@ def test_scrolling_up_holds_until_the_jump_to_the_end(chat: ChatPage, up: Callab
     assert chat.page.evaluate("scrollY") == place
     chat.jump.click()
     expect(chat.jump).to_be_hidden()
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
 def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
@@ -75,14 +81,10 @@ def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
     while chat.jump.is_visible():
         chat.page.mouse.wheel(0, 2_000)
         chat.page.wait_for_timeout(50)
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
-def test_inner_scrolling_goes_first_and_keeps_the_end(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_inner_scrolling_goes_first_and_keeps_the_end(chat: ChatPage) -> None:
     chat.ask(LONG)
     chat.grown_to(9_000)
     chat.box.fill("\n".join(str(n) for n in range(60)))
@@ -90,29 +92,20 @@ def test_inner_scrolling_goes_first_and_keeps_the_end(window: Window, server: Se
     assert box
     chat.page.mouse.move(box["x"] + 20, box["y"] + 20)
     chat.page.mouse.wheel(0, -100)
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    expect(chat.jump).to_be_hidden()
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
-def test_zooming_and_sideways_scrolling_are_no_way_up(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_zooming_and_sideways_scrolling_are_no_way_up(chat: ChatPage) -> None:
     chat.ask(LONG)
     chat.grown_to(9_000)
     for how in ({"deltaY": -300, "ctrlKey": True}, {"deltaY": -10, "deltaX": -80}):
         chat.page.dispatch_event("article.reply:last-of-type", "wheel", {**how, "bubbles": True})
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
 @pytest.mark.parametrize("chat", [DESK, PHONE], indirect=True)
 def test_a_new_question_is_shown_near_the_top(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line('First. ' * 700)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line('First. ' * 700)}")
     chat.ask(question("words tokens=60 delay=0.02"))
     expect(chat.questions).to_have_count(2)  # the old one's top is above the page
     top = "[...document.querySelectorAll('.question')].at(-1).getBoundingClientRect().top"

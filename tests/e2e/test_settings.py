@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window, menu_item, open_instructions
+from tests.e2e.chat_page import ChatPage, Window, open_instructions
 from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
@@ -37,8 +37,7 @@ def test_instructions_are_saved_and_told_to_the_model(
     shell.press(shell.instructions.get_by_role("button", name="Save"))
     expect(shell.instructions).to_be_hidden()
     assert shell.page.evaluate(DOT)
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert told(fake) == ["Answer in one word."]
     shell.page.reload()
     assert shell.page.evaluate(DOT)
@@ -57,8 +56,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(window: Window, ser
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
     expect(shell.page.get_by_role("button", name="More", exact=True)).to_be_focused()
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert told(fake) == ["Be kind."]
     opened(shell)
     shell.instructions.get_by_role("textbox").fill("Be short.")
@@ -94,27 +92,8 @@ def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, serve
     expect(shell.instructions).to_be_hidden()
 
 
-def test_instructions_and_titles_save_without_javascript(window: Window, server: Server, one, fake) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto(f"/c/{one}/")
-    menu_item(page, "Instructions and model settings").click()
-    page.locator("#system").fill("Be kind.")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save").click()
-    page.get_by_role("textbox", name="Your message").fill("Hello")
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
-    assert told(fake) == ["Be kind."]
-    menu_item(page, "Rename").click()
-    page.get_by_role("textbox", name="Title of this chat").fill("Boats")
-    page.locator("#rename").get_by_role("button", name="Save").click()
-    expect(page.locator("h1")).to_have_text("Boats")
-
-
-def test_the_dialog_shows_how_full_the_context_is(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
-    chat.ask("Hello")
-    chat.ended()
+def test_the_dialog_shows_how_full_the_context_is(chat: ChatPage) -> None:
+    chat.asked("Hello")
     open_instructions(chat.page)
     gauge = chat.page.get_by_role("meter", name="Context window")
     expect(gauge).to_be_visible()

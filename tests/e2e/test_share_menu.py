@@ -16,8 +16,7 @@ def test_two_clicks_share_a_new_chat_and_it_stays_open(window: Window, server: S
     page = chat.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_hidden()
-    chat.ask("Why do boats float?")
-    chat.ended()
+    chat.asked("Why do boats float?")
     chat.has_address()
     page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog", name="Share this chat")
@@ -43,10 +42,8 @@ def test_two_clicks_share_a_new_chat_and_it_stays_open(window: Window, server: S
 
 
 def test_a_finger_shares_up_to_a_message(window: Window, server: Server) -> None:
-    with server.person("alice").ask("Hello") as stream:
-        conversation = stream.to_end().conversation
-    page = window(server, "alice", width=390, has_touch=True)
-    page.goto(f"{server.url}/c/{conversation}/")
+    conversation = server.person("alice").asked("Hello").conversation
+    page = window(server, "alice", at=f"{server.url}/c/{conversation}/", width=390, has_touch=True)
     share = page.get_by_role("button", name="Share", exact=True)
     box = share.bounding_box()
     assert box
@@ -63,8 +60,7 @@ def test_a_finger_shares_up_to_a_message(window: Window, server: Server) -> None
 
 
 def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: Server) -> None:
-    with server.person("alice").ask("Hello") as stream:
-        conversation = stream.to_end().conversation
+    conversation = server.person("alice").asked("Hello").conversation
     page = window(server, "alice", width=1280)
     page.route("**/share_dialog*.js", lambda route: route.abort())
     page.goto(f"{server.url}/c/{conversation}/")
@@ -73,11 +69,9 @@ def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: 
     expect(page.get_by_role("heading", name="Share this chat")).to_be_visible()
 
 
-def test_a_temporary_chat_offers_none(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_temporary_chat_offers_none(chat: ChatPage) -> None:
     chat.page.goto("/?temporary=on")
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     chat.page.get_by_role("button", name="More", exact=True).click()
     expect(chat.page.locator("#menu").get_by_text("Rename", exact=True)).to_be_visible()
     expect(chat.page.get_by_role("button", name="Share", exact=True)).to_have_count(0)

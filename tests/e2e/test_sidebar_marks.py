@@ -60,8 +60,7 @@ def test_a_reply_elsewhere_is_marked_until_it_is_seen(window: Window, server: Se
 def test_a_reply_that_ends_before_ones_eyes_is_seen(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
     with shell.page.expect_response("**/seen/") as seen:
-        shell.chat.ask("Hello")
-        shell.chat.ended()
+        shell.chat.asked("Hello")
     assert seen.value.ok
     shell.page.goto("/")
     unmarked(shell.item("Hello"))
@@ -119,8 +118,7 @@ def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, ser
     old = conversations(server.database, "alice", ["Sailing", "Baking", "Packing"])[2]
     shell = Shell.open(window, server, MOUSE, f"/c/{old}/")
     with shell.page.expect_response("**/seen/"):  # what is left before that is marked as new
-        shell.chat.ask("Hello")
-        shell.chat.ended()
+        shell.chat.asked("Hello")
     links = shell.list.locator("li:visible > a")
     expect(links).to_have_text(["Packing", "Sailing", "Baking"])
     with shell.page.expect_navigation():
@@ -137,8 +135,7 @@ def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, ser
 
 
 def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -> None:
-    page = window(server, "alice", timezone_id="Pacific/Kiritimati")
-    page.goto("/")
+    page = window(server, "alice", at="/", timezone_id="Pacific/Kiritimati")
     assert {"tz": "Pacific/Kiritimati"}.items() <= {
         c["name"]: c["value"] for c in page.context.cookies()
     }.items()
@@ -147,8 +144,7 @@ def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -
 @pytest.mark.parametrize("width", [1280, 390])
 def test_shortcuts_work_from_the_message_box(window: Window, server: Server, width: int) -> None:
     old = conversations(server.database, "alice", ["Sailing"])[0]
-    page = window(server, "alice", width=width)
-    page.goto(f"/c/{old}/")
+    page = window(server, "alice", at=f"/c/{old}/", width=width)
     shell = Shell(page, KEYBOARD)
     shown = shell.sidebar.is_visible()
     page.keyboard.press("Control+Shift+S")
@@ -179,8 +175,7 @@ def test_open_pages_show_a_generated_title_at_once(
 ) -> None:
     server = servers(TITLE_MODEL="")
     chat = ChatPage.open(window, server)
-    chat.ask(ASKED)
-    chat.ended()
+    chat.asked(ASKED)
     chat.has_address()
     elsewhere = ChatPage.open(window, server)
     elsewhere.page.goto(chat.page.url)

@@ -42,8 +42,7 @@ def test_a_beginning_that_comes_late_overwrites_nothing(window: Window, server: 
     expect(shell.chat.box).to_have_value("My own")
 
 
-def test_the_box_moves_to_the_foot_and_nothing_jumps(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_box_moves_to_the_foot_and_nothing_jumps(chat: ChatPage) -> None:
     box = chat.page.locator("#composer")
     before = box.bounding_box()
     assert before["y"] < 450
@@ -53,16 +52,14 @@ def test_the_box_moves_to_the_foot_and_nothing_jumps(window: Window, server: Ser
         " const seen = new PerformanceObserver((list) => list.getEntries().forEach(add));"
         " seen.observe({ type: 'layout-shift' }); }"
     )
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.page.locator(".start")).not_to_be_visible()
     assert box.bounding_box()["y"] > 600
     assert chat.page.evaluate("shifts") == 0
 
 
 def test_on_a_phone_the_box_stays_at_the_thumb(window: Window, server: Server) -> None:
-    page = window(server, "root", width=390, has_touch=True, is_mobile=True)
-    page.goto("/")
+    page = window(server, "root", at="/", width=390, has_touch=True, is_mobile=True)
     box, greeting = page.locator("#composer").bounding_box(), page.locator(".greeting").bounding_box()
     beginnings = page.get_by_role("list", name="Ways to begin").bounding_box()
     assert greeting["y"] < beginnings["y"] < box["y"]

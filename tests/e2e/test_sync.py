@@ -18,8 +18,7 @@ SELECTED = "getSelection().toString()"
 def chat(window: Window, server: Server) -> ChatPage:
     """One finished turn."""
     made = ChatPage.open(window, server)
-    made.ask(question("words tokens=60 delay=0", "The first question"))
-    made.ended()
+    made.asked(question("words tokens=60 delay=0", "The first question"))
     made.has_address()
     return made
 
@@ -42,8 +41,7 @@ def messages(chat: ChatPage) -> list[str]:
 def ask_elsewhere(
     chat: ChatPage, person: Person, text: str, scenario: str = "words tokens=3 delay=0"
 ) -> None:
-    with person.ask(question(scenario, text), path(chat)) as stream:
-        stream.to_end()
+    person.asked(question(scenario, text), path(chat))
 
 
 def test_a_turn_made_on_another_device_appears_with_its_question(chat: ChatPage, elsewhere: Person) -> None:
@@ -66,8 +64,7 @@ def test_a_reply_from_another_tab_is_followed(chat: ChatPage, elsewhere: Person)
 
 
 def test_nothing_typed_edited_selected_or_read_is_disturbed(chat: ChatPage, elsewhere: Person) -> None:
-    chat.ask(question("words tokens=900 delay=0", "A long one"))
-    chat.ended()
+    chat.asked(question("words tokens=900 delay=0", "A long one"))
     named(chat.questions.first, "Edit").click()
     edit = chat.questions.first.get_by_role("textbox")
     edit.fill("Being edited")
@@ -93,8 +90,7 @@ def test_an_open_edit_survives_a_new_branch_elsewhere(chat: ChatPage, elsewhere:
     edit = chat.questions.first.get_by_role("textbox")
     edit.fill("Being edited")
     key = chat.questions.first.get_attribute("data-message")
-    with elsewhere.start(f"/messages/{key}/edit/", content="Another first question") as stream:
-        stream.to_end()
+    elsewhere.started(f"/messages/{key}/edit/", content="Another first question")
     expect(chat.notice).to_contain_text("changed elsewhere")
     expect(edit).to_have_value("Being edited")
     named(chat.questions.first, "Cancel").click()
@@ -106,8 +102,7 @@ def test_a_turn_that_was_missed_is_put_in_before_ones_own(chat: ChatPage, elsewh
     with chat.unaware():
         ask_elsewhere(chat, elsewhere, "The second question")
         for text in ("The third question", "The fourth question"):
-            chat.ask(question("words tokens=4 delay=0", text))
-            chat.ended()
+            chat.asked(question("words tokens=4 delay=0", text))
         assert len(messages(chat)) == 6
     # After so many refusals the page asks again within 15 seconds only.
     expect(chat.questions).to_have_count(4, timeout=60_000)
@@ -144,16 +139,14 @@ def test_a_busy_conversation_shows_the_live_reply(chat: ChatPage, elsewhere: Per
 
 def test_another_version_and_more_of_a_reply_take_its_place(chat: ChatPage, elsewhere: Person) -> None:
     first = chat.reply.get_attribute("data-message")
-    with elsewhere.start(f"/messages/{first}/regenerate/") as stream:
-        stream.to_end()
+    stream = elsewhere.started(f"/messages/{first}/regenerate/")
     expect(chat.reply).to_have_attribute("data-message", stream.meta["message"])
     expect(chat.reply.locator(".versions")).to_contain_text("2/2")
     assert elsewhere.post(f"/messages/{first}/select/", {}).status_code == 200
     expect(chat.reply).to_have_attribute("data-message", str(first))
     ask_elsewhere(chat, elsewhere, "Cut", "length tokens=20")
     chat.ended("truncated")
-    with elsewhere.start(f"/messages/{chat.reply.get_attribute('data-message')}/continue/") as stream:
-        stream.to_end()
+    stream = elsewhere.started(f"/messages/{chat.reply.get_attribute('data-message')}/continue/")
     expect(chat.reply).to_have_attribute("data-run", stream.run)
     kept = chat.text
     chat.page.reload()
@@ -190,8 +183,7 @@ def test_two_tabs_of_a_browser_show_the_same(chat: ChatPage) -> None:
     second = chat.another_tab()
     with second.page.expect_response(STATE):
         pass
-    chat.ask(question("words tokens=40 delay=0", "The second question"))
-    chat.ended()
+    chat.asked(question("words tokens=40 delay=0", "The second question"))
     expect(second.questions).to_have_count(2)
     second.ended()
     assert messages(second) == messages(chat)
@@ -199,8 +191,7 @@ def test_two_tabs_of_a_browser_show_the_same(chat: ChatPage) -> None:
 
 def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> None:
     for n in range(3):
-        chat.ask(question("words tokens=300 delay=0", f"Question {n}"))
-        chat.ended()
+        chat.asked(question("words tokens=300 delay=0", f"Question {n}"))
     with chat.page.expect_response(STATE):
         pass
     place = "(n) => document.querySelectorAll('article')[n].getBoundingClientRect().top"
@@ -222,8 +213,7 @@ def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> Non
 
 
 def test_the_place_is_kept_from_the_first_movement_on(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=600 delay=0", "The second question"))
-    chat.ended()
+    chat.asked(question("words tokens=600 delay=0", "The second question"))
     # Prevent the check that the page makes 1.5 seconds after it was loaded.
     chat.page.add_init_script(
         "const later = setTimeout; setTimeout = (f, ms) => ms === 1500 ? 0 : later(f, ms)"

@@ -15,8 +15,7 @@ MORE, LESS = "Try again with 32,768 tokens", "Try again without thinking"
 
 
 def burnt(chat: ChatPage, how: str = "enough=20000") -> None:
-    chat.ask(question(f"burnt {how}"))
-    chat.ended("truncated")
+    chat.asked(question(f"burnt {how}"), "truncated")
     expect(chat.reply.locator("[data-part=status-text]")).to_have_text(SAID)
     expect(named(chat.reply, MORE)).to_be_visible()
 
@@ -48,8 +47,7 @@ def test_one_press_tries_again_with_more_or_less(
         expect(chat.page.get_by_role("switch", name="Thinking")).not_to_be_checked()
 
 
-def test_a_reload_shows_the_same(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reload_shows_the_same(chat: ChatPage) -> None:
     # The page shows its own minute, a reload the server's: both must be the same one.
     until(lambda: time.localtime().tm_sec < 40)
     burnt(chat)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.people import CSRF
-from tests.support.server import Person, Server
+from tests.support.server import Person
 from tests.views.refusals import refused
 
 DEEP = "[" * 10_000 + "]" * 10_000
@@ -75,8 +75,7 @@ def test_a_missing_parent_and_one_that_is_no_reply_are_refused(
 @pytest.fixture
 def another(alice: Person) -> str:
     """A reply in another conversation of alice's."""
-    with alice.ask("another") as stream:
-        stream.to_end()
+    stream = alice.asked("another")
     return stream.meta["message"]
 
 
@@ -129,8 +128,7 @@ def test_json_that_is_labelled_as_an_event_stream_is_taken(alice: Person) -> Non
 
 
 @pytest.mark.parametrize("token", [None, "x" * 32, "foreign"])
-def test_a_call_without_the_right_csrf_token_is_refused(server: Server, hers: str, unchanged, token) -> None:
-    alice = server.person("alice")
+def test_a_call_without_the_right_csrf_token_is_refused(alice: Person, hers: str, unchanged, token) -> None:
     del alice.client.headers["X-CSRFToken"]
     if token:
         alice.client.headers["X-CSRFToken"] = token
@@ -170,6 +168,7 @@ def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> N
     assert response.status_code == 400
     assert response.headers["Content-Type"].startswith("text/html")
     assert "empty" in response.text
+    assert "Write a message or add a file." in response.text
 
 
 @pytest.mark.parametrize(("field", "status"), [("file", 415), ("document", 400)])

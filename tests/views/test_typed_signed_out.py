@@ -32,8 +32,7 @@ def signed_in(visitor: Person, name: str, **more: str):
 
 
 def begun_by(name: str, server: Server) -> str:
-    with server.person(name).ask("Hers alone") as stream:
-        return stream.to_end().conversation
+    return server.person(name).asked("Hers alone").conversation
 
 
 @pytest.fixture
@@ -60,8 +59,7 @@ def test_it_comes_along_in_the_form_and_is_given_back(nobody: Person, server: Se
     assert not back.history
 
 
-def test_a_sign_in_elsewhere_returns_it_too(server: Server, hers: str) -> None:
-    alice = server.person("alice")
+def test_a_sign_in_elsewhere_returns_it_too(alice: Person, hers: str) -> None:
     back = alice.client.post(LOGIN, data=fields(next=f"/c/{hers}/", content=TYPED))
     assert box(back.text) == escape(TYPED)
 

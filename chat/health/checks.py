@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.catalog import config
+from chat.conversations.tools import registry
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.models import Worker
-from chat.tools import registry
 from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client

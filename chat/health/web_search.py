@@ -10,7 +10,7 @@ from chat.upstream.errors import ErrorKind, UpstreamError
 from . import BAD, GOOD, NOTE, Finding
 
 if TYPE_CHECKING:
-    from chat.tools.web_search import SearchProvider
+    from chat.conversations.tools.web_search import SearchProvider
 
 TEST_QUERY = "weather"
 REJECTED = {ErrorKind.AUTH, ErrorKind.NOT_PERMITTED}
@@ -18,7 +18,7 @@ REJECTED = {ErrorKind.AUTH, ErrorKind.NOT_PERMITTED}
 
 async def check_web_search() -> Finding:
     """Search by the provider of this site, which is imported now."""
-    from chat.tools.search_providers import provider
+    from chat.conversations.tools.search_providers import provider
 
     named = settings.WEB_SEARCH or "cloudflare"
     return await finding(named, provider(named), is_wanted=bool(settings.WEB_SEARCH))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from chat.tools import destinations
-from chat.tools.read_page import ReadPage
-from chat.tools.tool import CallContext, ToolFailed, ToolResult
+from chat.conversations.tools import destinations
+from chat.conversations.tools.read_page import ReadPage
+from chat.conversations.tools.tool import CallContext, ToolFailed, ToolResult
 
 Play = Callable[[asyncio.StreamWriter], Awaitable[None]]
 PARAGRAPH = "<p>" + "The harbour has been open since spring and ships call every day. " * 5 + "</p>"

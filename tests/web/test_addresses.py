@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from chat.tools import addresses
-from chat.tools.destinations import is_public
-from chat.tools.read_page import ReadPage
-from chat.tools.tool import CallContext, ToolFailed
+from chat.conversations.tools import addresses
+from chat.conversations.tools.destinations import is_public
+from chat.conversations.tools.read_page import ReadPage
+from chat.conversations.tools.tool import CallContext, ToolFailed
 
 SCHEME = "Only addresses that begin with https:// or http:// can be read."
 NONE = "This is no address of a web page."
@@ -109,7 +109,7 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
 
 
 def test_the_address_of_this_machine_is_not_public(monkeypatch: pytest.MonkeyPatch) -> None:
-    from chat.tools import destinations
+    from chat.conversations.tools import destinations
 
     monkeypatch.setattr(destinations, "NOT_PUBLIC", [])
     assert not is_public("127.0.0.1")

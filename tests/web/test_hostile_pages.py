@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chat.tools import page_fetch, page_text, service
+from chat.conversations.tools import page_fetch, page_text, service
 from tests.deploy.fronts import certificate
 from tests.support.waiting import becomes
 from tests.web.pages import ARTICLE, Pages, read, refused, serving
@@ -90,7 +90,7 @@ async def test_a_slow_drip_ends_at_its_time(pages: Pages, a_second: None, head: 
 
 
 async def test_a_slow_lookup_ends_at_its_time(a_second: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chat.tools import destinations
+    from chat.conversations.tools import destinations
 
     async def lookup(*_: Any) -> Any:
         await asyncio.sleep(60)
@@ -117,7 +117,7 @@ async def test_an_answer_that_is_none(pages: Pages, a_second: None, raw: bytes) 
 
 async def test_nobody_is_there() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chat.tools.addresses.is_allowed", lambda url: True)
+        patch.setattr("chat.conversations.tools.addresses.is_allowed", lambda url: True)
         assert await refused("http://127.0.0.1:1/") == BROKEN
         assert await refused("http://nowhere.invalid/") == "There is no site with this name."
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chat.tools import addresses, destinations
-from chat.tools.read_page import CUT
+from chat.conversations.tools import addresses, destinations
+from chat.conversations.tools.read_page import CUT
 from tests.files import pdfs
 from tests.support.waiting import becomes
 from tests.web.pages import ARTICLE, PARAGRAPH, Names, Pages, read, refused, serving

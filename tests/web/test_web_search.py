@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from chat.tools import permission, registry, service
-from chat.tools.search_providers import brave, provider
-from chat.tools.tool import CallContext, ToolFailed, ToolResult
-from chat.tools.web_search import WebSearch
+from chat.conversations.tools import permission, registry, service
+from chat.conversations.tools.search_providers import brave, provider
+from chat.conversations.tools.tool import CallContext, ToolFailed, ToolResult
+from chat.conversations.tools.web_search import WebSearch
 from tests.fake_cloudflare import web_search
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
 from tests.support.waiting import becomes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import translation
 
+from chat.conversations.tools.registry import tools_for
 from chat.conversations.turns.prompt import with_metadata
 from chat.db.background import spawn
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, fallback_sentence, outcome_of_error
@@ -17,7 +18,6 @@ from chat.engine.titles import Titles
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Run
 from chat.ownership.journal import Journal
-from chat.tools.registry import tools_for
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError

@@ -18,11 +18,11 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
+from chat.conversations.tools.tool import CallContext, Source, Tool, ToolFailed, ToolResult
 from chat.db.background import FailureLog, spawn
 from chat.db.executor import is_connection_error, run_in_db, write_lock
 from chat.limits import MAX_REPLY_CHARS, MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
 from chat.models import Citation, Message, Step
-from chat.tools.tool import CallContext, Source, Tool, ToolFailed, ToolResult
 from chat.upstream import token_budget
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.history import PASSED_FIELDS

@@ -12,9 +12,9 @@ from functools import cached_property
 
 from django.template.loader import render_to_string
 
+from chat.conversations.tools.shown import shown_steps
 from chat.db.fair_executor import RENDER_POOL
 from chat.rendering.blocks import Blocks, Patch
-from chat.tools.shown import shown_steps
 from chat.wire import sse
 from chat.wire.position import Position
 

@@ -9,11 +9,11 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
+from chat.conversations.tools.shown import shown_steps
 from chat.conversations.turns.planner import can_continue
 from chat.models import Attachment, Citation, Conversation, Message, Run, Step
 from chat.models.citation import by_source
 from chat.models.message import MAX_BRANCH_DEPTH, BranchNode
-from chat.tools.shown import shown_steps
 from chat.wire.position import Position
 
 from . import runs

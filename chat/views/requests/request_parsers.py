@@ -12,12 +12,12 @@ from django.conf import settings as site_settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from chat.conversations.tools.registry import offered
 from chat.conversations.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES, MAX_MODEL_CHARS, MAX_REASON_CHARS, TITLE_LENGTH
 from chat.models.message import THUMBS
-from chat.tools.registry import offered
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
 from . import request_fields

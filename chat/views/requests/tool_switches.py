@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext as _
 
+from chat.conversations.tools.registry import offered
 from chat.models import Conversation
-from chat.tools.registry import offered
 
 
 def switches(conversation: Conversation | None) -> list[dict[str, object]]:

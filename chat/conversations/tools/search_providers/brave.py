@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from chat.tools.service import fetch_json
-from chat.tools.tool import Source
-from chat.tools.web_search import MAX_RESULTS, sources
+from chat.conversations.tools.service import fetch_json
+from chat.conversations.tools.tool import Source
+from chat.conversations.tools.web_search import MAX_RESULTS, sources
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 URL = "https://api.search.brave.com/res/v1/web/search"

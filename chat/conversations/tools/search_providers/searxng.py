@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from chat.tools.service import fetch_json
-from chat.tools.tool import Source
-from chat.tools.web_search import sources
+from chat.conversations.tools.service import fetch_json
+from chat.conversations.tools.tool import Source
+from chat.conversations.tools.web_search import sources
 
 
 class SearXNG:

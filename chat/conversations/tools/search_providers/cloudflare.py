@@ -4,10 +4,10 @@ https://developers.cloudflare.com/web-search/how-to-use/
 """
 
 from chat.catalog import config
-from chat.tools import permission
-from chat.tools.service import fetch_json
-from chat.tools.tool import Source
-from chat.tools.web_search import MAX_RESULTS, sources
+from chat.conversations.tools import permission
+from chat.conversations.tools.service import fetch_json
+from chat.conversations.tools.tool import Source
+from chat.conversations.tools.web_search import MAX_RESULTS, sources
 from chat.upstream.client import Account
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY

@@ -1,6 +1,6 @@
 """The services that search the web: a module each."""
 
-from chat.tools.web_search import SearchProvider
+from chat.conversations.tools.web_search import SearchProvider
 
 
 def provider(name: str) -> SearchProvider:

@@ -308,3 +308,35 @@ def test_kill_9_in_a_call_stops_it(searching: Server, web: Web) -> None:
     assert (again.done["status"], again.text) == ("interrupted", "I look.")
     assert states(again) == [(1, "stopped")]
     assert "Stopped" in alice.get(f"/c/{stream.conversation}/").text
+
+
+def test_what_a_person_asks_to_keep_is_kept_with_a_way_back(
+    alice: Person, server: Server, fake: Fake
+) -> None:
+    line = turns_line(
+        {"calls": [["remember", {"fact": "Alice is allergic to walnuts."}]]}, {"text": "Noted."}
+    )
+    with alice.ask(f"Remember that I am allergic to walnuts.\n{line}") as stream:
+        stream.to_end()
+    assert states(stream) == [(1, "running"), (1, "done")]
+    assert stream.steps[-1]["summary"] == "Kept in your memory"
+    facts = "SELECT fact FROM chat_memory"
+    assert server.database.rows(facts) == [("Alice is allergic to walnuts.",)]
+    undo = stream.steps[-1]["sources"][0]["url"]
+    assert "allergic" in alice.get(undo).text
+    with alice.ask("What must I not eat?") as later:
+        later.to_end()
+    assert "Alice is allergic to walnuts." in fake.calls[-1]["body"]["messages"][0]["content"]
+    assert alice.client.post(f"{undo}delete/", data={"csrfmiddlewaretoken": CSRF}).status_code == 303
+    assert server.database.rows(facts) == []
+
+
+@pytest.mark.parametrize(("question", "more"), [("Hello", {}), ("Remember this", {"temporary": True})])
+def test_nothing_is_kept_unasked_or_in_a_temporary_chat(
+    alice: Person, server: Server, question: str, more: dict[str, Any]
+) -> None:
+    line = turns_line({"text": "No.", "calls": [["remember", {"fact": "A fact."}]]}, {"text": "No."})
+    with alice.ask(f"{question}\n{line}", **more) as stream:
+        stream.to_end()
+    assert (stream.text, stream.steps) == ("No.", [])
+    assert server.database.value("SELECT COUNT(*) FROM chat_memory") == 0

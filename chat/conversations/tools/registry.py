@@ -8,6 +8,7 @@ from chat.catalog import config
 
 from . import permission
 from .my_chats import SearchMyChats
+from .remember import Remember
 from .tool import Tool
 
 
@@ -48,4 +49,5 @@ def offered() -> list[str]:
 def tools_for(names: Iterable[str]) -> list[Tool]:
     """Return the tools that these names bring, as far as this site offers them still."""
     wanted = set(names)
-    return [tool for name in offered() if name in wanted for tool in _TOOLS[name][0]()]
+    found = [tool for name in offered() if name in wanted for tool in _TOOLS[name][0]()]
+    return [*found, Remember()] if Remember.name in wanted else found

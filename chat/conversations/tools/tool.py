@@ -25,7 +25,8 @@ class ToolResult:
 
     `summary` is one line for the person, in the language of the request. `text` is for the model, beside the
     sources. `links` are addresses that the sources link to, which may then be read without a question. `cost`
-    is in US dollars; None if it is not known.
+    is in US dollars; None if it is not known. `undo` is the path of a page of this site that takes back what
+    was done.
     """
 
     summary: str
@@ -33,6 +34,7 @@ class ToolResult:
     text: str = ""
     links: frozenset[str] = frozenset()
     cost: float | None = None
+    undo: str = ""
 
 
 class ToolFailed(Exception):

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from chat.conversations.tools import remember
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.files.passages.best_passages import Ranked, RankingRequest
-from chat.library import assistants
+from chat.library import assistants, memory
 from chat.library.assistants import model_of
 from chat.limits import MAX_REPLY_CHARS
 from chat.models import AssistantVersion, Attachment, Conversation, Message, Preferences, Run, User
@@ -30,13 +31,15 @@ class Plan:
     """The rows and the request of a turn. The run writes into `reply`, a new message or the one continued.
 
     `added`: the new messages. `attachments`: the pictures and documents of the new question, uploads or
-    another message's. `as_read`: the columns of a stored conversation that the plan depends on, before it.
-    `request` asks for a ranking if the prompt has long documents: rank them, then plan again.
+    another message's. `tools`: the names of those that the model may call. `as_read`: the columns of a stored
+    conversation that the plan depends on, before it. `request` asks for a ranking if the prompt has long
+    documents: rank them, then plan again.
     """
 
     conversation: Conversation
     reply: Message
     request: ChatRequest | RankingRequest
+    tools: Sequence[str]
     added: list[Message] = field(default_factory=list)
     attachments: Sequence[Attachment] = ()
     as_read: Mapping[str, Any] = field(default_factory=dict)
@@ -117,7 +120,10 @@ class Planner:
         request = prompt.build_prompt(
             system, parent, content, model, conversation.parameters, attachments, lasting, self.ranked
         )
-        return Plan(conversation, reply, request, [question, reply], attachments)
+        tools = list(conversation.tools)
+        if remember.is_asked(content) and memory.applies(conversation):
+            tools.append(remember.Remember.name)
+        return Plan(conversation, reply, request, tools, [question, reply], attachments)
 
     def _regenerate(self, conversation: Conversation, message: Message, command: RegenerateReply) -> Plan:
         if message.role != Message.Role.ASSISTANT or message.parent_id is None:
@@ -139,7 +145,7 @@ class Planner:
         )
         if isinstance(request, ChatRequest):
             request = replace(request, skip_cache=True)
-        return Plan(conversation, reply, request, [reply])
+        return Plan(conversation, reply, request, conversation.tools, [reply])
 
     def _continue(self, conversation: Conversation, message: Message, command: ContinueReply) -> Plan:
         run = message.runs.order_by("-created").first()
@@ -159,7 +165,7 @@ class Planner:
         request = prompt.build_continuation(
             system, message, model, conversation.parameters, lasting, self.ranked
         )
-        return Plan(conversation, message, request)
+        return Plan(conversation, message, request, conversation.tools)
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:
         if question.conversation is None:

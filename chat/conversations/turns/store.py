@@ -136,7 +136,7 @@ class TurnStore:
             max_tokens=request.max_tokens,
             context_start=request.context_start or reply.parent_id,
             parameters=request.parameters,
-            tools=plan.conversation.tools,
+            tools=plan.tools,
             text_offset=len(reply.text),
             reasoning_offset=len(reply.reasoning),
             status=Run.Status.QUEUED if queued else Run.Status.RUNNING,

@@ -28,7 +28,7 @@ from chat.wire.usage import Usage, total_usage
 
 from .active_run import ActiveRun, WriteResult
 from .search_first import write_queries
-from .tool_loop import ToolLoop
+from .tool_loop import SEARCHES, ToolLoop
 from .writer import Writer
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Supervisor:
         """Start a run whose row is committed."""
         active_run = ActiveRun(state, run, OverlapFilter(state.info.earlier))
         tools = tools_for(run.tools) if run.tools else []
-        if tools:
+        if any(request.model.tools or tool.name in SEARCHES for tool in tools):
             active_run.tool_loop = ToolLoop(active_run, tools, self._worker, translation.get_language())
         self.states[run.pk] = state
         self.writer.add(active_run)

@@ -1,0 +1,62 @@
+"""The tool that keeps a fact in a person's memory, which is there when the person asks for it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from chat.db.executor import run_in_db
+from chat.exceptions import RequestError
+from chat.library import memory
+from chat.models import Memory, User
+
+from .tool import CallContext, ToolFailed, ToolResult
+
+# What a person says who wants something kept, in the languages of the page. Nothing else offers the tool, so
+# no page or document can have a model keep anything.
+_ASKED = re.compile(
+    r"\b(remember|memori[sz]e|keep in mind|don[’']t forget|merk(e|en)?|vergiss (das |es )?nicht"
+    r"|denk daran|souviens|rappelle|retiens|retenez|n[’']oublie|mémorise)\b",
+    re.IGNORECASE,
+)
+
+
+def is_asked(question: str) -> bool:
+    """Return True if a person's question asks to keep something."""
+    return _ASKED.search(question) is not None
+
+
+class Remember:
+    """The tool `remember(fact)`."""
+
+    name = "remember"
+    declaration: ClassVar[dict[str, Any]] = {
+        "name": name,
+        "description": "Keep one short fact about the person for later chats. Call it only if the person "
+        "asks you to remember something, with the fact in the person's words.",
+        "parameters": {
+            "type": "object",
+            "properties": {"fact": {"type": "string", "description": "One sentence"}},
+            "required": ["fact"],
+        },
+    }
+
+    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
+        return False
+
+    async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
+        fact = arguments.get("fact")
+        if not isinstance(fact, str):
+            raise ToolFailed(_("The fact is missing."))
+        try:
+            kept = await run_in_db(_remember, context.user, fact)
+        except RequestError as refusal:
+            raise ToolFailed(str(refusal)) from None
+        page = reverse("chat:one_memory", args=[kept.pk])
+        return ToolResult(_("Kept in your memory"), text=f"Kept: {kept.fact}", undo=page)
+
+
+def _remember(user: int, fact: str) -> Memory:
+    return memory.remember(User.objects.get(pk=user), fact)

@@ -313,9 +313,8 @@ def test_kill_9_in_a_call_stops_it(searching: Server, web: Web) -> None:
 def test_what_a_person_asks_to_keep_is_kept_with_a_way_back(
     alice: Person, server: Server, fake: Fake
 ) -> None:
-    line = turns_line(
-        {"calls": [["remember", {"fact": "Alice is allergic to walnuts."}]]}, {"text": "Noted."}
-    )
+    call = ["remember", {"fact": "Alice is allergic to walnuts."}]
+    line = turns_line({"calls": [call]}, {"text": "Noted."})
     with alice.ask(f"Remember that I am allergic to walnuts.\n{line}") as stream:
         stream.to_end()
     assert states(stream) == [(1, "running"), (1, "done")]

@@ -216,10 +216,8 @@ class ToolLoop:
             parts.append(_fenced(number, source))
             self._context.known.add(source.url)
         if result.undo:
-            step.sources = [
-                *step.sources,
-                {"number": 0, "title": gettext("Undo or change"), "url": result.undo},
-            ]
+            way_back = {"number": 0, "title": gettext("Undo or change"), "url": result.undo}
+            step.sources = [*step.sources, way_back]
         self._run.note_citations()
         self._context.known |= result.links
         step.state, step.summary, step.cost = Step.State.DONE, result.summary, result.cost

@@ -4,11 +4,12 @@ The usage is that of replies, API calls and titles together.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, Sum, Value, Window
+from django.db.models import Case, Count, DurationField, ExpressionWrapper, F, Q, Sum, Value, When, Window
 from django.db.models.functions import Coalesce, NullIf, RowNumber
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -134,21 +135,34 @@ class ModelUsage:
         return written_cost(self.dollars)
 
 
-def usage_since(since: datetime, until: datetime | None = None) -> list[ModelUsage]:
-    """Return the usage of all models in this time, the most tokens first. Always three queries."""
-    period = {"created__gte": since, **({"created__lt": until} if until else {})}
-    sums: dict[str, Counter[str]] = {}
+def usage_since(since: datetime) -> list[ModelUsage]:
+    """Return the usage of all models since that time, the most tokens first. Always three queries."""
+    return usage_of_spans([since])[0]
+
+
+def usage_of_spans(starts: Sequence[datetime]) -> list[list[ModelUsage]]:
+    """Return the usage of all models from each of these times to the next. Always three queries."""
+    sums: list[dict[str, Counter[str]]] = [{} for _ in starts]
     for model, answered, counted in REQUEST_SOURCES:
-        used = model.objects.filter(**period)
-        for name, requests, prompt, completion in _by_model(used, answered, counted):
+        used = model.objects.filter(created__gte=starts[0]).annotate(span=span_of(starts))
+        for span, name, requests, prompt, completion in _by_model(used, answered, counted):
             if requests:
-                found = sums.setdefault(name, Counter())
+                found = sums[span].setdefault(name, Counter())
                 found.update(requests=requests, prompt=prompt, completion=completion)
-    return sorted((_usage(*each) for each in sums.items()), key=_most_tokens_first)
+    return [sorted((_usage(*each) for each in of.items()), key=_most_tokens_first) for of in sums]
+
+
+def span_of(starts: Sequence[datetime], first: int = 0) -> Any:
+    """Return as an expression which of these times is the last one up to `created`, by halving them."""
+    if len(starts) == 1:
+        return Value(first)
+    half = len(starts) // 2
+    earlier = When(created__lt=starts[half], then=span_of(starts[:half], first))
+    return Case(earlier, default=span_of(starts[half:], first + half))
 
 
 def _by_model(used: Any, answered: Any, counted: Q) -> Any:
-    groups = used.order_by().annotate(answered=answered).values_list("answered")
+    groups = used.order_by().annotate(answered=answered).values_list("span", "answered")
     return groups.annotate(
         requests=Count("pk", filter=counted),
         prompt=Sum("prompt_tokens", filter=counted, default=0),

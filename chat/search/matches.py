@@ -2,44 +2,56 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import connection
-from django.db.models import Q
-from django.db.models.functions import Left
 
-from chat.db.rows import column_of
-from chat.models import Conversation, Message, SearchDocument
+from chat.db.rows import column_of, rows_of, time_of
+from chat.models import Conversation, SearchDocument
 
 from . import words
 from .index import engine
 from .query import Query, Term
 from .words import message_tag, title_tag
 
-WINDOW_HITS = 1_000  # matches of a window at most; the index takes as long for ten
-SCANNED_HITS = 100  # of them are read first
-ENOUGH_CHATS = 24  # conversations among which a page is ranked
-MAX_CHATS = 50  # conversations of a window
-MAX_TITLES = 100  # of a window
+WINDOW_HITS = (100, 900)  # matches of a window: the first, and more if these are in few conversations
+FILTERED_TITLES = 1_000  # of which the filters leave some
+SCANNED_HITS = 100  # whose conversations are read first
+MAX_CHATS = 40  # conversations of a window, among which a page is ranked
+FEW_CHATS = 40  # pinned or archived: a search for these reads their documents, and no others
+MAX_TITLES = 50  # of a window
 RANKED_MESSAGES = 80  # whose texts are read for the ranking, at least one of each conversation
 RANKED_CHARS = 10_000  # the beginning of a text that is read for the ranking
-MAX_DOCUMENTS = 10_000  # newest ones of one conversation that are searched
+MAX_DOCUMENTS = 10_000  # newest ones of some conversations that are searched
 CONVERSATIONS = """
 SELECT DISTINCT COALESCE(d.conversation, m.conversation_id), d.owner
 FROM chat_searchdocument d LEFT JOIN chat_message m ON m.id = d.message WHERE d.id IN ({ids})
 """
+# CROSS JOIN keeps SQLite from beginning with all conversations of the owner.
 HITS = """
-SELECT d.id, m.id, m.conversation_id, m.model
-FROM chat_searchdocument d JOIN chat_message m ON m.id = d.message
-WHERE d.id IN ({ids}) AND m.deleted IS NULL {in_time} ORDER BY d.id DESC
+SELECT d.id, m.id, c.id, c.title
+FROM chat_searchdocument d CROSS JOIN chat_message m CROSS JOIN chat_conversation c
+WHERE d.id IN ({ids}) AND m.id = d.message AND m.deleted IS NULL AND c.id = m.conversation_id AND {passes}
+ORDER BY d.id DESC
 """
+TITLES = """
+SELECT d.id, c.id, c.title, c.updated FROM chat_searchdocument d CROSS JOIN chat_conversation c
+WHERE d.id IN ({ids}) AND c.id = d.conversation AND {passes} ORDER BY d.id DESC
+"""
+TEXTS = "SELECT id, SUBSTR(text, 1, %s), role, created FROM chat_message WHERE id IN ({keys})"
 DOCUMENTS = """
 SELECT d.id FROM chat_message m JOIN chat_searchdocument d ON d.message = m.id
-WHERE m.conversation_id IN ({conversations}) AND d.id >= %s AND d.id < %s ORDER BY d.id DESC LIMIT %s
+WHERE m.conversation_id IN ({keys}) AND d.id >= %s AND d.id < %s ORDER BY d.id DESC LIMIT %s
 """
+TITLE_DOCUMENTS = """
+SELECT id FROM chat_searchdocument WHERE conversation IN ({keys}) AND id < %s ORDER BY id DESC
+"""
+# The model and the time of a message, and those of a conversation.
+MESSAGE_COLUMNS = ("COALESCE(NULLIF(m.model, ''), c.model)", "m.created")
+TITLE_COLUMNS = ("c.model", "c.updated")
 MIN_PREFIX_CHARS = 3  # a shorter prefix is in most of all users' messages
 
 
@@ -55,32 +67,13 @@ class Match:
     at: datetime
 
 
-class Chat(NamedTuple):
-    """The columns of a conversation that are read, in the order of CHAT_FIELDS. Instances cost more."""
-
-    pk: uuid.UUID
-    owner: int
-    title: str
-    model: str
-    updated: datetime
-    deleted: datetime | None
-    temporary: bool
-    pinned: datetime | None
-    archived: datetime | None
-
-
-CHAT_FIELDS = (
-    "pk", "user_id", "title", "model", "updated", "deleted", "temporary", "pinned_at", "archived_at",
-)  # fmt: skip
-
-
 class Hit(NamedTuple):
     """A matching message, without its text. The keys are as the database has them."""
 
     document: int
     message: Any
     conversation: Any
-    model: str
+    title: str
 
 
 @dataclass(slots=True)
@@ -100,35 +93,6 @@ class Window:
         return max(0, len(self.hits.get(found[0].conversation, ())) - 1)
 
 
-@dataclass(slots=True)
-class _Scan:
-    """The conversations of the hits that were read so far, in the order of their newest hit."""
-
-    owner: int
-    query: Query
-    hits: dict[uuid.UUID, list[Hit]] = field(default_factory=dict)
-    keys: dict[Any, uuid.UUID] = field(default_factory=dict)  # of the conversations, by the database's
-    conversations: dict[uuid.UUID, Chat] = field(default_factory=dict)
-    next: int | None = None
-
-    def add(self, keys: Sequence[int]) -> bool:
-        """Add the hits of these documents. Return False if they are of too many conversations."""
-        found = _hits(self.query, keys)
-        unknown = {hit.conversation for hit in found} - self.keys.keys()
-        self.keys |= {key: Conversation._meta.pk.to_python(key) for key in unknown}
-        if wanted := [self.keys[key] for key in unknown]:
-            self.conversations |= _conversations(self.owner, self.query, wanted, Q())
-        for hit in found:
-            conversation = self.keys[hit.conversation]
-            if not _passes(self.query, hit, self.conversations.get(conversation)):
-                continue
-            if conversation not in self.hits and len(self.hits) == MAX_CHATS:
-                self.next = hit.document + 1
-                return False
-            self.hits.setdefault(conversation, []).append(hit)
-        return True
-
-
 def window(owner: int, query: Query, below: int, *, is_first: bool) -> Window:
     """Return the newest conversations with a match among the documents with ids below `below`.
 
@@ -137,27 +101,28 @@ def window(owner: int, query: Query, below: int, *, is_first: bool) -> Window:
     titles = _titles(owner, query, below) if is_first or query.in_title else Window([], {}, None)
     if query.in_title:
         return titles
-    scan = _scan(owner, query, below)
-    if not is_first:
-        for key in _earlier(owner, query, scan.hits, below):
-            scan.hits.pop(key, None)
-    newest_first = _read(scan.conversations, islice(_one_of_each(scan.hits.values()), RANKED_MESSAGES))
-    return Window([*titles.matches, *newest_first], scan.hits, scan.next)
+    found, following = _scan(owner, query, below)
+    if found and not is_first:
+        for key in _earlier(owner, query, found, below):
+            found.pop(key, None)
+    newest_first = _read(islice(_one_of_each(found.values()), RANKED_MESSAGES))
+    hits = {_key(conversation): of for conversation, of in found.items()}
+    return Window([*titles.matches, *newest_first], hits, following)
 
 
-def _scan(owner: int, query: Query, below: int) -> _Scan:
-    scan = _Scan(owner, query)
-    keys, has_more = engine.newest(owner, query, message_tag(owner), below, WINDOW_HITS)
-    start, end = 0, SCANNED_HITS
-    while part := keys[start:end]:
-        if not scan.add(part):
-            return scan
-        if len(scan.hits) >= ENOUGH_CHATS and part[-1] != keys[-1]:
-            scan.next = part[-1]
-            return scan
-        start, end = end, 3 * end  # a word of all messages needs many hits to be in enough conversations
-    scan.next = keys[-1] if has_more else None
-    return scan
+def _scan(owner: int, query: Query, below: int) -> tuple[dict[Any, list[Hit]], int | None]:
+    """Return the newest hits by conversation, and the id below which there are more, if any."""
+    found: dict[Any, list[Hit]] = {}
+    for limit in WINDOW_HITS:
+        keys, has_more = _newest(owner, query, message_tag(owner), below, limit)
+        for hit in _hits(owner, query, keys):
+            if hit.conversation not in found and len(found) == MAX_CHATS:
+                return found, hit.document + 1
+            found.setdefault(hit.conversation, []).append(hit)
+        if not has_more:
+            return found, None
+        below = keys[-1]
+    return found, below
 
 
 def _one_of_each(hits: Iterable[Sequence[Hit]]) -> Iterator[Hit]:
@@ -165,14 +130,12 @@ def _one_of_each(hits: Iterable[Sequence[Hit]]) -> Iterator[Hit]:
     return (hit for hit in chain.from_iterable(zip_longest(*hits)) if hit)
 
 
-def _earlier(owner: int, query: Query, keys: Iterable[uuid.UUID], below: int) -> set[uuid.UUID]:
+def _earlier(owner: int, query: Query, conversations: Iterable[Any], below: int) -> set[Any]:
     """Return which conversations have a newer match, so that an earlier window had them."""
-    wanted = list(keys)
-    newer = _documents(wanted, below, engine.NO_BOUND)
-    matching = engine.among(query, message_tag(owner), newer)
-    scan = _Scan(owner, query)
-    scan.add(matching)
-    return scan.hits.keys() | {match.conversation for match in _titles(owner, query, engine.NO_BOUND).matches}
+    newer = _documents(list(conversations), below, engine.NO_BOUND)
+    matching = _hits(owner, query, engine.among(query, message_tag(owner), newer))
+    titles = _titles(owner, query, engine.NO_BOUND).matches
+    return {hit.conversation for hit in matching} | {_to_db(match.conversation) for match in titles}
 
 
 def in_conversation(
@@ -180,95 +143,120 @@ def in_conversation(
 ) -> tuple[list[Match], int | None]:
     """Return the newest matching messages of a conversation, and the id below which there are more."""
     bound = engine.NO_BOUND if below is None else below
-    of = _conversations(owner, query, [conversation], Q())
-    keys = engine.among(query, message_tag(owner), _documents(list(of), 0, bound))
-    hits = [hit for hit in _hits(query, keys) if _passes(query, hit, of.get(conversation))]
-    return _read(of, hits[:limit]), hits[limit - 1].document if len(hits) > limit else None
+    keys = engine.among(query, message_tag(owner), _documents([_to_db(conversation)], 0, bound))
+    hits = list(islice(_hits(owner, query, keys), limit + 1))
+    return _read(hits[:limit]), hits[limit - 1].document if len(hits) > limit else None
 
 
 def newest_document() -> int:
     return SearchDocument.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def _documents(conversations: Sequence[uuid.UUID], first: int, below: int) -> list[int]:
+def _newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[list[int], bool]:
+    """Return the ids of the newest matches, and whether there may be more.
+
+    Of a few pinned or archived conversations their documents are searched, which may be far apart.
+    """
+    few = _few(owner, query)
+    if few is None:
+        return engine.newest(owner, query, tag, below, limit)
+    if tag == message_tag(owner):
+        return engine.among(query, tag, _documents(few, 0, below)), False
+    return engine.among(query, tag, _among(TITLE_DOCUMENTS, few, [below])), False
+
+
+def _few(owner: int, query: Query) -> list[Any] | None:
+    """Return the conversations that a search for pinned or archived ones is about; None if it is for others,
+    or they are many.
+    """  # fmt: skip
+    if not (query.pinned or query.archived):
+        return None
+    flag = "pinned_at__isnull" if query.pinned else "archived_at__isnull"
+    rows = Conversation.objects.filter(user=owner, deleted=None, **{flag: False})
+    keys = [_to_db(key) for key in rows.values_list("pk", flat=True)[: FEW_CHATS + 1]]
+    return keys if len(keys) <= FEW_CHATS else None
+
+
+def _documents(conversations: Sequence[Any], first: int, below: int) -> list[int]:
     """Return the ids of the newest documents of the messages of these conversations, newest first."""
+    return _among(DOCUMENTS, conversations, [first, below, MAX_DOCUMENTS])
+
+
+def _among(statement: str, conversations: Sequence[Any], values: Sequence[Any]) -> list[int]:
     if not conversations:
         return []
-    marks = ", ".join(["%s"] * len(conversations))
-    to_db = Conversation._meta.pk.get_db_prep_value
-    keys = [to_db(key, connection) for key in conversations]
-    return column_of(DOCUMENTS.format(conversations=marks), [*keys, first, below, MAX_DOCUMENTS])
+    return column_of(statement.format(keys=_marks(conversations)), [*conversations, *values])
 
 
-def _hits(query: Query, keys: Sequence[int]) -> list[Hit]:
-    """Return the messages of these documents that are not deleted and in the query's time, newest first."""
-    if not keys:
-        return []
-    to_db = connection.ops.adapt_datetimefield_value
-    limits = [("<", query.before), (">=", query.after)]
-    in_time = "".join(f" AND m.created {sign} %s" for sign, limit in limits if limit)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            HITS.format(ids=", ".join(map(str, keys)), in_time=in_time),
-            [to_db(limit) for _, limit in limits if limit],
-        )
-        return list(map(Hit._make, cursor.fetchall()))
+def _hits(owner: int, query: Query, keys: Sequence[int]) -> Iterator[Hit]:
+    """Yield the messages of these documents that pass the filters, newest first.
 
-
-def _passes(query: Query, hit: Hit, conversation: Chat | None) -> bool:
-    return conversation is not None and query.model in (hit.model or conversation.model).lower()
-
-
-def _read(conversations: Mapping[uuid.UUID, Chat], hits: Iterable[Hit]) -> list[Match]:
-    """Return the matches of these hits, with the beginnings of their texts, in the same order."""
-    keys = [Message._meta.pk.to_python(hit.message) for hit in hits]
-    rows = Message.objects.filter(pk__in=keys).annotate(head=Left("text", RANKED_CHARS))
-    found = {row[0]: row for row in rows.values_list("pk", "conversation_id", "head", "role", "created")}
-    return [
-        Match(of, key, conversations[of].title, head, role, at)
-        for key, of, head, role, at in (found[key] for key in keys if key in found)
-    ]
+    They are read in parts, which grow: the conversations of a common word are often in the first.
+    """
+    start, end = 0, SCANNED_HITS
+    while part := keys[start:end]:
+        yield from map(Hit._make, _passing(HITS, owner, query, part, MESSAGE_COLUMNS))
+        start, end = end, 3 * end
 
 
 def _titles(owner: int, query: Query, below: int) -> Window:
-    limit = WINDOW_HITS if query.has_filters else MAX_TITLES
-    keys, has_more = engine.newest(owner, query, title_tag(owner), below, limit)
-    rows = SearchDocument.objects.filter(pk__in=keys).order_by("-pk").values_list("conversation", "pk")
-    ids = {conversation: key for conversation, key in rows if conversation}
-    conversations = _conversations(owner, query, ids, _in_time(query, "updated"))
-    found = [
-        (ids[key], Match(key, None, each.title, each.title, "", each.updated))
-        for key, each in ((key, conversations[key]) for key in ids if key in conversations)
-        if query.model in each.model.lower()
-    ]
+    limit = FILTERED_TITLES if query.has_filters else MAX_TITLES
+    keys, has_more = _newest(owner, query, title_tag(owner), below, limit)
+    found = _passing(TITLES, owner, query, keys, TITLE_COLUMNS)
     last = found[MAX_TITLES - 1][0] if len(found) > MAX_TITLES else keys[-1] if has_more else None
-    return Window([match for _, match in found[:MAX_TITLES]], {}, last)
+    shown = ((_key(key), title, time_of(at)) for _, key, title, at in found[:MAX_TITLES])
+    return Window([Match(key, None, title, title, "", at) for key, title, at in shown], {}, last)
 
 
-def _conversations(owner: int, query: Query, keys: Iterable[uuid.UUID], among: Q) -> dict[uuid.UUID, Chat]:
-    """Return the owner's conversations that pass the query's filters, by id.
+def _passing(
+    statement: str, owner: int, query: Query, keys: Sequence[int], columns: tuple[str, str]
+) -> list[Any]:
+    """Return the rows of these documents whose conversations are the owner's and pass the filters.
 
-    The owner is compared here and not in SQL: SQLite would then use the index by owner, and read all of the
-    owner's conversations.
+    `columns`: those of the model and of the time that the filters are about.
     """
-    rows = map(Chat._make, Conversation.objects.filter(among, pk__in=keys).values_list(*CHAT_FIELDS))
-    return {
-        row.pk: row
-        for row in rows
-        if row.owner == owner
-        and not (row.deleted or row.temporary)
-        and not (query.pinned and row.pinned is None)
-        and not (query.archived and row.archived is None)
-    }
+    if not keys:
+        return []
+    model, at = columns
+    ops = connection.ops
+    conditions = [
+        ("c.user_id = %s", owner),
+        (f"LOWER({model}) LIKE %s ESCAPE '\\'", query.model and f"%{ops.prep_for_like_query(query.model)}%"),
+        (f"{at} < %s", query.before and ops.adapt_datetimefield_value(query.before)),
+        (f"{at} >= %s", query.after and ops.adapt_datetimefield_value(query.after)),
+    ]
+    wanted = [(condition, value) for condition, value in conditions if value]
+    passes = ["c.deleted IS NULL", "NOT c.temporary", *(condition for condition, _ in wanted)]
+    passes += ["c.pinned_at IS NOT NULL"] * query.pinned + ["c.archived_at IS NOT NULL"] * query.archived
+    ids = ", ".join(map(str, keys))
+    return rows_of(statement.format(ids=ids, passes=" AND ".join(passes)), [value for _, value in wanted])
 
 
-def _in_time(query: Query, column: str) -> Q:
-    found = Q()
-    if query.before:
-        found &= Q(**{f"{column}__lt": query.before})
-    if query.after:
-        found &= Q(**{f"{column}__gte": query.after})
-    return found
+def _read(hits: Iterable[Hit]) -> list[Match]:
+    """Return the matches of these hits, with the beginnings of their texts, in the same order."""
+    wanted = list(hits)
+    keys = [hit.message for hit in wanted]
+    if not keys:
+        return []
+    rows = rows_of(TEXTS.format(keys=_marks(keys)), [RANKED_CHARS, *keys])
+    found = {key: (text, role, time_of(at)) for key, text, role, at in rows}
+    return [
+        Match(_key(hit.conversation), _key(hit.message), hit.title, *found[hit.message])
+        for hit in wanted
+        if hit.message in found
+    ]
+
+
+def _key(stored: Any) -> uuid.UUID:
+    return cast(uuid.UUID, Conversation._meta.pk.to_python(stored))
+
+
+def _to_db(key: uuid.UUID) -> Any:
+    return Conversation._meta.pk.get_db_prep_value(key, connection)
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join(["%s"] * len(values))
 
 
 def term_of(text: str) -> Term:

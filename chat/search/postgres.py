@@ -15,7 +15,9 @@ from chat.db.rows import column_of
 from .query import Query, Term
 from .words import Document
 
-RECENT_DOCUMENTS = 1_000  # a person's newest documents, which are read one by one
+# A person's newest documents, which are read one by one: the first, and more if these promise enough matches
+# or if there are filters, which leave some of them.
+RECENT_DOCUMENTS, MORE_DOCUMENTS = 1_000, 5_000
 ENOUGH_RECENT = 50  # matches among them; with fewer the whole index is searched
 SAMPLE_DOCUMENTS = 2_000  # newest documents that are searched to estimate how common the words are
 NO_BOUND = 2**62  # above all ids
@@ -97,10 +99,12 @@ def clear() -> None:
 def newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[list[int], bool]:
     """Return the ids of the owner's newest matches, and whether there may be more."""
     wanted = _expression(query, tag)
-    if not query.has_filters:
-        recent = column_of(RECENT, [owner, below, RECENT_DOCUMENTS, wanted, limit])
-        if len(recent) >= ENOUGH_RECENT:
-            return recent, True
+    number = MORE_DOCUMENTS if query.has_filters else RECENT_DOCUMENTS
+    recent = column_of(RECENT, [owner, below, number, wanted, limit])
+    if len(recent) < ENOUGH_RECENT <= len(recent) * (MORE_DOCUMENTS // number):
+        recent = column_of(RECENT, [owner, below, MORE_DOCUMENTS, wanted, limit])
+    if len(recent) >= ENOUGH_RECENT:
+        return recent, True
     found = column_of(MATCHES, [wanted, below, limit])
     return found, len(found) == limit
 

@@ -1,7 +1,8 @@
 """Check that the queries of a page of the administration find their rows by an index."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +50,12 @@ class Allowed:
 
 def faults(client: Client, address: str, allowed: Allowed) -> list[str]:
     """Return what the queries of this page do that is not allowed."""
+    return faults_of(queries(client, address), allowed)
+
+
+def faults_of(executed: Iterable[tuple[str, Any]], allowed: Allowed) -> list[str]:
     found = []
-    for sql, parameters in queries(client, address):
+    for sql, parameters in executed:
         tables = [name for name in BIG if f'"{name}"' in sql or re.search(rf"\b{name}\b", sql)]
         if tables and re.match(r"\s*(SELECT|WITH)\b", sql):
             of_plan = _of_sqlite if connection.vendor == "sqlite" else _of_postgres
@@ -61,16 +66,23 @@ def faults(client: Client, address: str, allowed: Allowed) -> list[str]:
 
 
 def queries(client: Client, address: str) -> list[tuple[str, Any]]:
-    """Return (SQL, parameters) as they are sent: with literals in their place, SQLite plans otherwise."""
-    executed: list[tuple[str, Any]] = []
+    """Return the queries of this page."""
+    with executed() as found:
+        assert client.get(address).status_code == 200, address
+    return found
+
+
+@contextmanager
+def executed() -> Iterator[list[tuple[str, Any]]]:
+    """Keep (SQL, parameters) as they are sent: with literals in their place, SQLite plans otherwise."""
+    found: list[tuple[str, Any]] = []
 
     def keep(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
-        executed.append((sql, parameters))
+        found.append((sql, parameters))
         return execute(sql, parameters, many, context)
 
     with connection.execute_wrapper(keep):
-        assert client.get(address).status_code == 200, address
-    return executed
+        yield found
 
 
 def _of_sqlite(sql: str, parameters: Any, allowed: Allowed) -> Iterator[str]:

@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.admin import days
 from chat.admin.days import NUMBER, last_days
 from chat.models import Run, TitleRequest
 from tests.admin import seed
@@ -99,11 +100,22 @@ def test_a_day_that_is_over_is_read_once() -> None:
     ran(noon(0))
     ran(noon(4))
     with CaptureQueriesContext(connection) as counted:
-        days = last_days()
-    assert (days[-1].replies, days[-5].replies) == (1, 1)
+        found = last_days()
+    assert (found[-1].replies, found[-5].replies) == (1, 1)
     assert len(counted) <= 10  # today, and yesterday for the first two hours
     with timezone.override("Asia/Tokyo"):
         assert last_days()[-5].replies == 2
+
+
+def test_all_days_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(days, "_over", {})
+    for ago in range(1, NUMBER):
+        ran(noon(ago), waited=ago)
+    with CaptureQueriesContext(connection) as counted:
+        found = last_days()
+    assert len(counted) == 5
+    assert [day.replies for day in found] == [1] * (NUMBER - 1) + [0]
+    assert [round(day.half or 0) for day in found] == [*range(NUMBER - 1, 0, -1), 0]
 
 
 def test_without_data_there_is_a_sentence(administrator: Client) -> None:

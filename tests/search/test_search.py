@@ -139,7 +139,7 @@ def test_twenty_rows_are_twenty_conversations(talk: Talk, alice: User) -> None:
 
 def test_a_later_window_has_no_conversation_of_an_earlier_one(talk: Talk, alice: User, monkeypatch) -> None:
     """Whose newer match was shown: not one whose newer messages are deleted or match no filter."""
-    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", 7)
+    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", (3, 4))
     monkeypatch.setattr("chat.search.postgres.ENOUGH_RECENT", 3)
     monkeypatch.setattr("chat.search.results.MAX_WINDOWS", 1)
     keys = [talk(f"t {n}", ["fox"] * 3) for n in range(5)]
@@ -166,6 +166,18 @@ def test_the_messages_of_one_chat_are_listed_newest_first(talk: Talk, alice: Use
     assert rest.next is None
     bob = User.objects.create_user("bob")
     assert results.search_in(bob.pk, parse("fox", UTC), key).results == []
+
+
+def test_a_few_pinned_chats_are_found_below_all_others(say: Say, alice: User, monkeypatch) -> None:
+    """Their documents are searched, and none of the newer ones is read."""
+    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", (3, 4))
+    pinned = say("an old fox", title="Old fox", pinned_at=timezone.now())
+    for n in range(40):
+        say(f"fox {n}", title=f"Fox {n}")
+    for typed in ("is:pinned fox", "is:pinned"):
+        page = results.search(alice.pk, parse(typed, UTC))
+        assert [str(each.message) for each in page.results] == [pinned], typed
+        assert page.next is None
 
 
 def test_filters_are_about_the_conversation_and_the_time(say: Say, found: Found) -> None:
@@ -214,7 +226,7 @@ def test_pages_give_every_match_once(say: Say, alice: User) -> None:
 
 
 def test_windows_follow_one_another_to_the_oldest(say: Say, alice: User, monkeypatch) -> None:
-    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", 7)
+    monkeypatch.setattr("chat.search.matches.WINDOW_HITS", (3, 4))
     monkeypatch.setattr("chat.search.postgres.ENOUGH_RECENT", 3)
     for n in range(30):
         say(f"fox {n}", title="…")

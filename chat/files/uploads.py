@@ -49,7 +49,8 @@ def check_quota(user: User, more: int = 0) -> None:
     used = Attachment.objects.filter(owner=user).aggregate(used=Sum(larger))["used"] or 0
     if used + more > settings.ATTACHMENT_QUOTA_MB * MEGABYTE:
         words = _(
-            "Your files take up your %(quota)s MB. Delete conversations with files, also from the trash."
+            "Your files use all of your %(quota)s MB. Delete chats that have files, and delete them from the "
+            "trash too."
         )
         raise QuotaExceeded(words % {"quota": settings.ATTACHMENT_QUOTA_MB})
 

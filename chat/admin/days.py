@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from chat.catalog.catalog import dollars
+from chat.catalog.catalog import cost_of
 from chat.db.rows import column_of
 from chat.models import Run
 
@@ -45,15 +45,15 @@ class Day:
 
     @property
     def costs(self) -> list[float | None]:
-        """Dollars of each model that was used; None where the price is unknown."""
-        return [dollars([(each.model, each.prompt_tokens, each.completion_tokens)]) for each in self.used]
+        """Dollars of each model and tool that was used; None where the price is unknown."""
+        return [cost_of(each) for each in self.used]
 
 
 _over: dict[tuple[datetime, datetime], Day] = {}  # by start and end, which differ between time zones
 
 
 def last_days() -> list[Day]:
-    """Return the last days, today at the end: five queries for each that is not remembered."""
+    """Return the last days, today at the end: six queries for each that is not remembered."""
     today, zone = timezone.localdate(), timezone.get_current_timezone()
     dates = [today - timedelta(days=ago) for ago in range(NUMBER - 1, -2, -1)]  # up to tomorrow
     starts = [datetime.combine(each, time(), zone).astimezone(UTC) for each in dates]

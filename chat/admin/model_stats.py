@@ -1,6 +1,6 @@
 """Statistics by model: failed runs and their error codes, the time to the first token, usage and cost.
 
-The usage is that of replies, API calls and titles together.
+The usage is that of replies, API calls and titles together, and of the tools that ask for money.
 """
 
 from collections import Counter
@@ -15,9 +15,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.catalog.catalog import dollars, model_name
+from chat.catalog.catalog import cost_of, model_name
 from chat.formats import grouped_number, written_dollars
-from chat.models import Call, Run, TitleRequest
+from chat.models import Call, Run, Step, TitleRequest
+from chat.tools.shown import used_name
 
 from .keyset import unindexed
 
@@ -111,17 +112,22 @@ def _medians(runs: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """The usage of one model. `dollars` is None if its price is unknown."""
+    """The usage of one model, or of a tool, whose calls cost `charged` dollars."""
 
     model: str
     requests: int
     prompt_tokens: int
     completion_tokens: int
-    dollars: float | None
+    charged: float = 0.0
 
     @property
     def name(self) -> str:
-        return model_name(self.model)
+        return used_name(self.model)
+
+    @property
+    def dollars(self) -> float | None:
+        """The cost; None if the price of the model is unknown."""
+        return cost_of(self)
 
     @property
     def number(self) -> str:
@@ -137,7 +143,7 @@ class ModelUsage:
 
 
 def usage_since(since: datetime, until: datetime | None = None) -> list[ModelUsage]:
-    """Return the usage of all models in this time, the most tokens first. Always three queries."""
+    """Return the usage of all models in this time, the most tokens first. Always four queries."""
     period = {"created__gte": since, **({"created__lt": until} if until else {})}
     sums: dict[str, Counter[str]] = {}
     for model, answered, counted in REQUEST_SOURCES:
@@ -146,7 +152,14 @@ def usage_since(since: datetime, until: datetime | None = None) -> list[ModelUsa
             if requests:
                 found = sums.setdefault(name, Counter())
                 found.update(requests=requests, prompt=prompt, completion=completion)
-    return sorted((_usage(*each) for each in sums.items()), key=_most_tokens_first)
+    usage = [
+        ModelUsage(model, found["requests"], found["prompt"], found["completion"])
+        for model, found in sums.items()
+    ]
+    paid = Step.objects.filter(**period, user__isnull=False, cost__isnull=False).order_by()
+    for tool, calls, charged in paid.values_list("tool").annotate(calls=Count("*"), sum=Sum("cost")):
+        usage.append(ModelUsage(tool, calls, 0, 0, charged))
+    return sorted(usage, key=_most_tokens_first)
 
 
 def _by_model(used: Any, answered: Any, counted: Q) -> Any:
@@ -156,11 +169,6 @@ def _by_model(used: Any, answered: Any, counted: Q) -> Any:
         prompt=Sum("prompt_tokens", filter=counted, default=0),
         completion=Sum("completion_tokens", filter=counted, default=0),
     )
-
-
-def _usage(model: str, found: Counter[str]) -> ModelUsage:
-    prompt, completion = found["prompt"], found["completion"]
-    return ModelUsage(model, found["requests"], prompt, completion, dollars([(model, prompt, completion)]))
 
 
 def _most_tokens_first(used: ModelUsage) -> tuple[int, str]:

@@ -28,6 +28,7 @@ from chat.models import (
     Invite,
     Message,
     Run,
+    Step,
     TitleRequest,
     User,
 )
@@ -35,6 +36,7 @@ from chat.models.usage import usage_of
 from chat.retention import daily, deletion, kinds
 from chatsite import env
 from tests.support.readings import forget_readings
+from tests.support.steps import looked_up, step_of
 from tests.support.waiting import becomes
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -132,14 +134,28 @@ def test_purged_messages_and_conversations_leave_their_usage(alice: User) -> Non
         user=alice, run=run, dialect="openai", streamed=True, model="@cf/another", status="complete",
         finished=ago(2), prompt_tokens=5, completion_tokens=7, created=ago(2),
     )  # fmt: skip
+    step_of(run, 1, cost=0.5, created=ago(2))
+    step_of(run, 2, created=ago(2))
     days = [ago(3), ago(0)]
     before = usage_of(alice, days)
-    assert sum(each.requests for each in before) == 4
+    assert sum(each.requests for each in before) == 5
     found = prune()
     assert (found["deleted messages"], found["deleted conversations"]) == (4, 1)
     assert sorted(Message.objects.values_list("pk", flat=True)) == sorted(path[4:])
     assert usage_of(alice, days) == before
+    assert not Step.objects.exists()
     assert not any(prune().values())
+
+
+def test_a_temporary_chat_takes_its_steps_along(alice: User) -> None:
+    talk = looked_up(alice)
+    Conversation.objects.update(temporary=True, deleted=timezone.now())
+    assert kinds.sweep(deletion.never)["temporary conversations"] == 1
+    assert not Step.objects.exists()
+    looked_up(alice)
+    alice.delete()
+    assert not Step.objects.exists()
+    assert not Conversation.objects.filter(pk=talk.pk).exists()
 
 
 def test_a_sweep_takes_closed_temporary_chats_and_what_is_due(alice: User, settings: Any) -> None:

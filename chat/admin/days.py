@@ -15,7 +15,7 @@ from django.db.models import Count, FloatField, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from chat.catalog.catalog import dollars
+from chat.catalog.catalog import cost_of
 from chat.models import Run
 
 from .model_stats import ModelUsage, span_of, usage_of_spans
@@ -43,8 +43,8 @@ class Day:
 
     @property
     def costs(self) -> list[float | None]:
-        """Dollars of each model that was used; None where the price is unknown."""
-        return [dollars([(each.model, each.prompt_tokens, each.completion_tokens)]) for each in self.used]
+        """Dollars of each model and tool that was used; None where the price is unknown."""
+        return [cost_of(each) for each in self.used]
 
 
 _over: dict[tuple[datetime, datetime], Day] = {}  # by start and end, which differ between time zones

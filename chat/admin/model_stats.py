@@ -1,6 +1,6 @@
 """Statistics by model: failed runs and their error codes, the time to the first token, usage and cost.
 
-The usage is that of replies, API calls and titles together.
+The usage is that of replies, API calls and titles together, and of the tools that ask for money.
 """
 
 from collections import Counter
@@ -14,9 +14,10 @@ from django.db.models.functions import Coalesce, NullIf, RowNumber
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from chat.catalog.catalog import dollars, model_name
+from chat.catalog.catalog import cost_of, model_name
+from chat.conversations.tools.shown import used_name
 from chat.formats import grouped_number, written_cost
-from chat.models import Call, Run, TitleRequest
+from chat.models import Call, Run, Step, TitleRequest
 
 from .keyset import unindexed
 
@@ -110,17 +111,22 @@ def _medians(runs: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """The usage of one model. `dollars` is None if its price is unknown."""
+    """The usage of one model, or of a tool, whose calls cost `charged` dollars."""
 
     model: str
     requests: int
     prompt_tokens: int
     completion_tokens: int
-    dollars: float | None
+    charged: float = 0.0
 
     @property
     def name(self) -> str:
-        return model_name(self.model)
+        return used_name(self.model)
+
+    @property
+    def dollars(self) -> float | None:
+        """The cost; None if the price of the model is unknown."""
+        return cost_of(self)
 
     @property
     def number(self) -> str:
@@ -136,12 +142,12 @@ class ModelUsage:
 
 
 def usage_since(since: datetime) -> list[ModelUsage]:
-    """Return the usage of all models since that time, the most tokens first. Always three queries."""
+    """Return the usage of all models since that time, the most tokens first. Always four queries."""
     return usage_of_spans([since])[0]
 
 
 def usage_of_spans(starts: Sequence[datetime]) -> list[list[ModelUsage]]:
-    """Return the usage of all models from each of these times to the next. Always three queries."""
+    """Return the usage of all models from each of these times to the next. Always four queries."""
     sums: list[dict[str, Counter[str]]] = [{} for _ in starts]
     for model, answered, counted in REQUEST_SOURCES:
         used = model.objects.filter(created__gte=starts[0]).annotate(span=span_of(starts))
@@ -149,7 +155,15 @@ def usage_of_spans(starts: Sequence[datetime]) -> list[list[ModelUsage]]:
             if requests:
                 found = sums[span].setdefault(name, Counter())
                 found.update(requests=requests, prompt=prompt, completion=completion)
-    return [sorted((_usage(*each) for each in of.items()), key=_most_tokens_first) for of in sums]
+    usage = [
+        [ModelUsage(name, each["requests"], each["prompt"], each["completion"]) for name, each in of.items()]
+        for of in sums
+    ]
+    paid = Step.objects.filter(created__gte=starts[0], user__isnull=False, cost__isnull=False).order_by()
+    spans = paid.annotate(span=span_of(starts)).values_list("span", "tool")
+    for span, tool, calls, charged in spans.annotate(calls=Count("*"), charged=Sum("cost")):
+        usage[span].append(ModelUsage(tool, calls, 0, 0, charged))
+    return [sorted(of, key=_most_tokens_first) for of in usage]
 
 
 def span_of(starts: Sequence[datetime], first: int = 0) -> Any:
@@ -168,11 +182,6 @@ def _by_model(used: Any, answered: Any, counted: Q) -> Any:
         prompt=Sum("prompt_tokens", filter=counted, default=0),
         completion=Sum("completion_tokens", filter=counted, default=0),
     )
-
-
-def _usage(model: str, found: Counter[str]) -> ModelUsage:
-    prompt, completion = found["prompt"], found["completion"]
-    return ModelUsage(model, found["requests"], prompt, completion, dollars([(model, prompt, completion)]))
 
 
 def _most_tokens_first(used: ModelUsage) -> tuple[int, str]:

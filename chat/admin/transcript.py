@@ -11,9 +11,10 @@ from django.db.models import Sum, TextField
 from django.db.models.functions import Cast
 
 from chat.catalog.catalog import dollars, model_name
+from chat.conversations.tools.shown import shown_steps
 from chat.formats import grouped_number, written_cost
 from chat.message_rendering import Text, render_page_sync
-from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, TitleRequest
+from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, Step, TitleRequest
 from chat.models.citation import CitedSource, by_source
 from chat.rendering.message_html import MessageHtml
 
@@ -87,6 +88,7 @@ class TranscriptEntry:
     pictures: list[Attachment]
     documents: list[Attachment]
     sources: list[CitedSource]
+    steps: dict[str, Any] | None
     html: MessageHtml | None = None  # once it is rendered
 
     @property
@@ -105,7 +107,7 @@ class TranscriptEntry:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """Tokens over all branches and of the title request, and their cost."""
+    """Tokens over all branches and of the title request, and their cost, with that of the steps."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -223,15 +225,28 @@ def _entries(tree: Tree, branch: list[NodeKey]) -> list[TranscriptEntry]:
         runs[run.message_id].append(run)
     attachments = Attachment.objects.of_messages(keys)
     citations = Citation.objects.of_messages(keys, for_others=True)
+    steps = Step.objects.of_messages(keys)
     return [
-        _entry(tree, found[key], runs[key], attachments.get(key, []), by_source(citations.get(key, ())))
+        _entry(
+            tree,
+            found[key],
+            runs[key],
+            attachments.get(key, []),
+            by_source(citations.get(key, ())),
+            steps.get(key, []),
+        )
         for key in keys
         if key in found
     ]
 
 
 def _entry(
-    tree: Tree, message: Message, runs: list[Run], attachments: list[Attachment], sources: list[CitedSource]
+    tree: Tree,
+    message: Message,
+    runs: list[Run],
+    attachments: list[Attachment],
+    sources: list[CitedSource],
+    steps: list[Step],
 ) -> TranscriptEntry:
     text, reasoning = message.text, message.reasoning
     if runs and runs[-1].is_live:
@@ -241,7 +256,10 @@ def _entry(
     versions = [_to_python(key) for key in tree.versions(_to_db(message.pk))]
     pictures = [each for each in attachments if each.is_picture]
     documents = [each for each in attachments if not each.is_picture]
-    return TranscriptEntry(message, text, reasoning, runs, versions, judged, pictures, documents, sources)
+    shown = shown_steps(steps, live=bool(runs and runs[-1].is_live)) if steps else None
+    return TranscriptEntry(
+        message, text, reasoning, runs, versions, judged, pictures, documents, sources, shown
+    )
 
 
 def _bill(conversation: Conversation) -> CostSummary:
@@ -249,5 +267,6 @@ def _bill(conversation: Conversation) -> CostSummary:
     for requests in (Run.objects, TitleRequest.objects):
         by_model = requests.filter(conversation=conversation).order_by().values_list("model")
         counted += by_model.annotate(Sum("prompt_tokens", default=0), Sum("completion_tokens", default=0))
-    cost = written_cost(*(dollars([row]) for row in counted))
+    paid = Step.objects.filter(run__conversation=conversation).aggregate(paid=Sum("cost", default=0))["paid"]
+    cost = written_cost(*(dollars([row]) for row in counted), paid)
     return CostSummary(sum(row[1] for row in counted), sum(row[2] for row in counted), cost)

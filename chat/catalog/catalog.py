@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Protocol
 
 from django.conf import settings
 from django.db import transaction
@@ -283,6 +284,25 @@ def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
             continue
         total += (prompt_tokens * model.price_in + completion_tokens * model.price_out) / 1_000_000
     return total
+
+
+class Used(Protocol):
+    """What was used of a model, or of a tool: the calls of that cost `charged` dollars."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def completion_tokens(self) -> int: ...
+    @property
+    def charged(self) -> float: ...
+
+
+def cost_of(used: Used) -> float | None:
+    """Return the cost in dollars; None if the price of the model is unknown."""
+    tokens = dollars([(used.model, used.prompt_tokens, used.completion_tokens)])
+    return None if tokens is None else tokens + used.charged
 
 
 def model_name(key: str) -> str:

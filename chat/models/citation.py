@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext
 
 from chat.limits import (
     MAX_CITATION_TITLE_CHARS,
@@ -29,7 +30,10 @@ from .attachment import Attachment
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """A source of a reply: its title, its address or attachment if it has one, and the passages from it."""
+    """A source of a reply: its title, its address or attachment if it has one, and the passages from it.
+
+    `is_private`: it is a page of this site that only the owner may see, such as another chat.
+    """
 
     title: str
     url: str
@@ -42,15 +46,22 @@ class CitedSource:
         return urlsplit(self.url).hostname or ""
 
     @property
-    def date(self) -> date | None:
+    def day(self) -> date | None:
         """The day on which the page was changed last, as far as it is known."""
-        named = next((each.date for each in self.passages if each.date), "")
-        return parse_date(named) if named else None
+        return parse_date(self.date) if self.date else None
 
     @property
     def pages(self) -> list[int]:
         """The pages of a document, ascending; empty for a source without pages."""
         return sorted({each.page for each in self.passages if each.page})
+
+    @property
+    def is_private(self) -> bool:
+        return self.url.startswith("/")
+
+    @property
+    def date(self) -> str:
+        return next((each.date for each in self.passages if each.date), "")
 
 
 class CitationQuerySet(models.QuerySet["Citation"]):
@@ -102,10 +113,10 @@ def drop_lost_attachments(citations: Sequence["Citation"]) -> None:
 class Citation(models.Model):
     """A passage that the model was given for a reply. `number` counts from 1 within the reply.
 
-    `title` names the source. `url` is its http or https address, or "". `attachment` is the document that the
-    passage is from, and `page` the page of it; 0 for none. `date` is the ISO 8601
-    date of a page's last change, or "". `text` is untrusted: any page of the web may have
-    written it.
+    `title` names the source. `url` is its http or https address, or "", or of another chat of the owner's the
+    path: whoever else is shown the reply is not shown this source, see `redact`. `attachment` is the document
+    that the passage is from, and `page` the page of it; 0 for none. `date` is the ISO 8601 date of a page's
+    last change, or "". `text` is untrusted: any page of the web may have written it.
     """
 
     message = models.ForeignKey(
@@ -166,6 +177,15 @@ def by_source(citations: Iterable[Citation]) -> list[CitedSource]:
         source = found.setdefault(each.source, CitedSource(*each.source))
         source.passages.append(each)
     return list(found.values())
+
+
+def redact(citations: Sequence[Citation]) -> list[Citation]:
+    """Remove what only the owner may see from citations that others get. Each source keeps its number."""
+    for number, source in enumerate(by_source(citations), 1):
+        for each in source.passages if source.is_private else ():
+            each.title = gettext("Source %(n)s is not shared") % {"n": number}
+            each.url, each.text, each.date = "", "", ""
+    return list(citations)
 
 
 class ImportedRuns(models.Model):

@@ -2,8 +2,9 @@
 
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models, transaction
@@ -15,8 +16,11 @@ from django.utils.translation import gettext_lazy as _
 from chat.limits import TITLE_LENGTH
 
 from .api_key import digest_of, new_secret
+from .citation import Citation
+from .step import Step
 from .user import User
 
+Dated = TypeVar("Dated", Citation, Step)
 VALID_FOR = timedelta(days=7)
 TOKEN_LENGTH = 43  # characters of that many bytes in base64
 
@@ -175,6 +179,7 @@ class SharedLink(models.Model):
 
     The messages before the leaf never change. A leaf that was cut short can be continued, so only its first
     `leaf_length` code points are shared. `title` is that of the branch when it was shared.
+    `shows_steps`: with the calls of tools.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -183,6 +188,7 @@ class SharedLink(models.Model):
     leaf_length = models.PositiveIntegerField(editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     shows_name = models.BooleanField(_("with the name"), default=False)
+    shows_steps = models.BooleanField(_("with the steps"), default=False, db_default=False)
     created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     expires = models.DateTimeField(_("expires"), null=True, blank=True)
 
@@ -195,6 +201,10 @@ class SharedLink(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    def of_its_time(self, rows: Iterable[Dated]) -> list[Dated]:
+        """Return those that were there when the link was created; a continued reply gets more."""
+        return [each for each in rows if each.created <= self.created]
 
     @property
     def has_expired(self) -> bool:

@@ -28,7 +28,7 @@ class PathNode(NamedTuple):
 class BranchNode:
     """A message of a branch with its position among its versions: `index` (from 1) of `count`.
 
-    `has_attachments`: attachments belong to it. `has_citations`: citations do.
+    `has_attachments`: attachments belong to it. So with `has_citations` and `has_steps`.
     """
 
     id: uuid.UUID
@@ -38,6 +38,7 @@ class BranchNode:
     next: uuid.UUID | None
     has_attachments: bool = False
     has_citations: bool = False
+    has_steps: bool = False
 
 
 # One indexed look-up per step: the cost is proportional to the path's length, not to the tree's size.
@@ -85,7 +86,8 @@ WITH RECURSIVE path(id, parent_id, conversation_id, depth) AS (
     FROM siblings WINDOW version AS (PARTITION BY parent_id ORDER BY created, id)
 )
 SELECT versions.*, EXISTS (SELECT 1 FROM chat_attachment a WHERE a.message_id = path.id),
-    EXISTS (SELECT 1 FROM chat_citation c WHERE c.message_id = path.id)
+    EXISTS (SELECT 1 FROM chat_citation c WHERE c.message_id = path.id),
+    EXISTS (SELECT 1 FROM chat_step s WHERE s.message_id = path.id)
 FROM path JOIN versions ON versions.id = path.id ORDER BY path.depth
 """
 
@@ -161,10 +163,9 @@ class MessageQuerySet(models.QuerySet["Message"]):
                     count,
                     key.to_python(previous),
                     key.to_python(next_),
-                    bool(has_attachments),
-                    bool(has_citations),
+                    *map(bool, has),
                 )
-                for id_, index, count, previous, next_, has_attachments, has_citations in cursor.fetchall()
+                for id_, index, count, previous, next_, *has in cursor.fetchall()
             ]
 
     def active_leaf_below(self, message: uuid.UUID) -> uuid.UUID:

@@ -1,10 +1,13 @@
 """Steps: the calls of tools in a run, each written before anybody is shown it."""
 
+import json
 import uuid
 from collections.abc import Iterable
 from typing import Any
 
+from django.conf import settings
 from django.db import models
+from django.db.models import F, Q
 from django.utils import timezone
 
 from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
@@ -13,11 +16,17 @@ from .run import Run
 
 
 class StepQuerySet(models.QuerySet["Step"]):
-    def of_messages(self, messages: Iterable[uuid.UUID]) -> dict[uuid.UUID, list["Step"]]:
-        """Return the steps by message, those of all its runs, in their order. One query; none without."""
+    def of_messages(
+        self, messages: Iterable[uuid.UUID], *, with_results: bool = False
+    ) -> dict[uuid.UUID, list["Step"]]:
+        """Return the steps by message, those of all its runs, in their order. One query; none without.
+
+        `with_results`: also what the model was sent, which nobody is shown and which may be long.
+        """
         found: dict[uuid.UUID, list[Step]] = {}
         if wanted := list(messages):
-            for step in self.filter(message__in=wanted).order_by("run__created", "run", "number"):
+            rows = self.filter(message__in=wanted).defer(*([] if with_results else ["result"]))
+            for step in rows.order_by(F("run__created").asc(nulls_first=True), "run", "number"):
                 found.setdefault(step.message_id, []).append(step)
         return found
 
@@ -44,7 +53,11 @@ class Step(models.Model):
     `revision` numbers the changes of all steps of the run, and so places a change in the stream. `call` is
     the id that the model gave the call. `result` is what the model was sent. `sources` are
     `{"number", "title", "url", "date"}`, the number being that of the message's citation. `text_offset` is
-    the position in the run's text (code points) at which the call was made. `cost` is in US dollars.
+    the position in the run's text (code points) at which the call was made. `cost` is in US dollars; it
+    counts as usage of `user`.
+
+    A step that was copied or imported has no `run` and no `user`, because its cost must not count again. Its
+    `number` counts within the message.
 
     The arguments come from a model, and the results from anybody: both are untrusted text.
     """
@@ -55,7 +68,14 @@ class Step(models.Model):
         FAILED = "failed"
         STOPPED = "stopped"
 
-    run = models.ForeignKey("Run", models.CASCADE, related_name="steps", db_index=False)
+    run = models.ForeignKey("Run", models.CASCADE, null=True, related_name="steps", db_index=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        null=True,
+        related_name="+",
+        db_index=False,  # the partial index below begins with it
+    )
     message = models.ForeignKey("Message", models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField()
     turn = models.PositiveSmallIntegerField()
@@ -77,6 +97,19 @@ class Step(models.Model):
     class Meta:
         default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="step_once_per_number")]
+        indexes = [
+            # These two cover the usage of a person and of the site.
+            models.Index(
+                fields=["user", "created", "tool", "cost"],
+                condition=Q(user__isnull=False),
+                name="step_usage",
+            ),
+            models.Index(
+                fields=["created", "tool", "cost"],
+                condition=Q(user__isnull=False, cost__isnull=False),
+                name="step_cost",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.tool} {self.state}"
@@ -85,6 +118,38 @@ class Step(models.Model):
     def seconds(self) -> float | None:
         """Seconds that the call took; None until it has ended."""
         return (self.finished - self.created).total_seconds() if self.finished else None
+
+    def copy(self, message: uuid.UUID, number: int, *, for_others: bool = False) -> "Step":
+        """Return a new step of another message; it is not saved.
+
+        `for_others`: without what the model was sent, and without the sources that are pages of this site.
+        """
+        return Step(
+            message_id=message,
+            number=number,
+            turn=self.turn,
+            revision=number,
+            call=self.call,
+            tool=self.tool,
+            arguments=self.arguments,
+            state=self.state,
+            summary=self.summary,
+            result="" if for_others else self.result,
+            sources=self.public_sources if for_others else self.sources,
+            text_offset=self.text_offset,
+            cost=self.cost,
+            created=self.created,
+            finished=self.finished,
+        )
+
+    @property
+    def written_arguments(self) -> str:
+        return json.dumps(self.arguments, ensure_ascii=False)
+
+    @property
+    def public_sources(self) -> list[dict[str, Any]]:
+        """The sources that others may see, too: no pages of this site, such as the owner's chats."""
+        return [each for each in self.sources if not each["url"].startswith("/")]
 
     def payload(self) -> dict[str, Any]:
         """Return the step as the stream shows it."""

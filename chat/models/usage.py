@@ -1,6 +1,6 @@
-"""The usage of one person, by day and model: four grouped queries, each of which reads only an index.
+"""The usage of one person, by day and model or tool: grouped queries, of which each reads only an index.
 
-The usage of purged runs and title requests has rows of its own.
+The usage of purged runs, title requests and steps has rows of its own, which are read themselves.
 """
 
 from collections import Counter
@@ -15,18 +15,21 @@ from django.db import connection, models
 # with the days.
 BY_DAY = """
 WITH days(day, starts, ends) AS (VALUES {days})
-SELECT days.day, {model}, COUNT(*), SUM(used.prompt_tokens), SUM(used.completion_tokens)
+SELECT days.day, {model}, COUNT(*), {sums}
 FROM days CROSS JOIN {table} used
-WHERE used.user_id = %s AND used.created >= days.starts AND used.created < days.ends
-    AND used.completion_tokens IS NOT NULL{only}
+WHERE used.user_id = %s AND used.created >= days.starts AND used.created < days.ends AND {only}
 GROUP BY 1, 2
 """
-# Table, the model that answered, and a condition. A call that is stored as a run is counted as that.
+TOKENS = "SUM(used.prompt_tokens), SUM(used.completion_tokens), 0"
+COUNTED = "used.completion_tokens IS NOT NULL"
+# Table, the model that answered or the tool, the sums of tokens and dollars, and a condition. A call that is
+# stored as a run is counted as that.
 USAGE_TABLES = (
-    ("chat_run", "COALESCE(NULLIF(used.answered_by, ''), used.model)", ""),
-    ("chat_call", "used.model", " AND used.run_id IS NULL"),
-    ("chat_titlerequest", "used.model", ""),
-    ("chat_purgedusage", "used.model", ""),
+    ("chat_run", "COALESCE(NULLIF(used.answered_by, ''), used.model)", TOKENS, COUNTED),
+    ("chat_call", "used.model", TOKENS, f"{COUNTED} AND used.run_id IS NULL"),
+    ("chat_titlerequest", "used.model", TOKENS, COUNTED),
+    ("chat_purgedusage", "used.model", TOKENS.replace(", 0", ", SUM(used.charged)"), COUNTED),
+    ("chat_step", "used.tool", "0, 0, SUM(used.cost)", "used.cost IS NOT NULL"),
 )
 # As `usage_of` counts them: with the model that answered. A call outlives its run, and counts itself then.
 FROM_RUNS = """
@@ -40,17 +43,26 @@ INSERT INTO chat_purgedusage (user_id, created, model, prompt_tokens, completion
 SELECT user_id, created, model, prompt_tokens, completion_tokens
 FROM chat_titlerequest WHERE completion_tokens IS NOT NULL AND conversation_id IN ({keys})
 """
-PURGED_TABLES = {"Message": FROM_RUNS, "Conversation": FROM_TITLES}
+FROM_STEPS = """
+INSERT INTO chat_purgedusage (user_id, created, model, prompt_tokens, completion_tokens, charged)
+SELECT user_id, created, tool, 0, 0, cost
+FROM chat_step WHERE cost IS NOT NULL AND user_id IS NOT NULL AND message_id IN ({keys})
+"""
+PURGED_TABLES = {"Message": (FROM_RUNS, FROM_STEPS), "Conversation": (FROM_TITLES,)}
 
 
 class DayUsage(NamedTuple):
-    """The usage of one model on one day. Titles and API calls count as requests, too."""
+    """The usage of one model on one day. Titles and API calls count as requests, too.
+
+    Also that of a tool, by its name: its calls are the requests, and cost `charged` dollars.
+    """
 
     day: int
     model: str
     requests: int
     prompt_tokens: int
     completion_tokens: int
+    charged: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -58,24 +70,31 @@ class DayUsage(NamedTuple):
 
 
 def usage_of(user: Any, starts: Sequence[datetime]) -> list[DayUsage]:
-    """Return what the person used, by day and model. Day n begins at `starts[n - 1]`; the last ends one."""
+    """Return what the person used, by day and model or tool.
+
+    Day n begins at `starts[n - 1]`; the last one ends a day.
+    """
     sums: dict[tuple[int, str], Counter[str]] = {}
-    for table, model, only in USAGE_TABLES:
-        for day, name, requests, prompt, completion in _rows(user, starts, table, model, only):
+    charged: Counter[tuple[int, str]] = Counter()
+    for source in USAGE_TABLES:
+        for day, name, requests, prompt, completion, cost in _rows(user, starts, *source):
             sums.setdefault((day, name), Counter()).update(
                 requests=requests, prompt=int(prompt or 0), completion=int(completion)
             )
+            charged[day, name] += cost or 0
     return [
-        DayUsage(day, name, found["requests"], found["prompt"], found["completion"])
-        for (day, name), found in sorted(sums.items())
+        DayUsage(*key, found["requests"], found["prompt"], found["completion"], charged[key])
+        for key, found in sorted(sums.items())
     ]
 
 
-def _rows(user: Any, starts: Sequence[datetime], table: str, model: str, only: str) -> list[tuple[Any, ...]]:
+def _rows(
+    user: Any, starts: Sequence[datetime], table: str, model: str, summed: str, only: str
+) -> list[tuple[Any, ...]]:
     adapted = [connection.ops.adapt_datetimefield_value(start) for start in starts]
     days = list(zip(range(1, len(starts)), adapted, adapted[1:], strict=False))
     values = ", ".join(["(%s, %s, %s)"] * len(days))
-    sql = BY_DAY.format(days=values, table=table, model=model, only=only)
+    sql = BY_DAY.format(days=values, table=table, model=model, sums=summed, only=only)
     with connection.cursor() as cursor:
         cursor.execute(sql, [*(value for day in days for value in day), user.pk])
         return cursor.fetchall()
@@ -86,14 +105,19 @@ class PurgedUsageManager(models.Manager["PurgedUsage"]):
         """Keep the usage of these messages or conversations, in the transaction that purges them."""
         if not keys:
             return
-        sql = PURGED_TABLES[model.__name__].format(keys=", ".join(["%s"] * len(keys)))
-        pk = model._meta.pk
+        places, pk = ", ".join(["%s"] * len(keys)), model._meta.pk
         with connection.cursor() as cursor:
-            cursor.execute(sql, [pk.get_db_prep_value(key, connection) for key in keys])
+            for sql in PURGED_TABLES[model.__name__]:
+                cursor.execute(
+                    sql.format(keys=places), [pk.get_db_prep_value(key, connection) for key in keys]
+                )
 
 
 class PurgedUsage(models.Model):
-    """The tokens of one request whose row is gone, with its text."""
+    """The tokens of one request whose row is gone, with its text.
+
+    Also a call of a tool, whose name is in `model` then, for which `charged` dollars were asked.
+    """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -105,6 +129,7 @@ class PurgedUsage(models.Model):
     model = models.CharField(max_length=200)
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField()
+    charged = models.FloatField(null=True)
 
     objects = PurgedUsageManager()
 

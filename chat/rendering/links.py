@@ -19,6 +19,8 @@ _BARE = re.compile(
 )
 # Where Markdown goes on: the next cell of a table, a footnote, a link.
 _AFTER = re.compile(r"[|]|\[\^|\[+[^\[\]]*\]+\(<?(?:https?:|mailto:|www\.)")
+_ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_CHAT = re.compile(rf"/c/{_ID}/(?:\?at={_ID}#m-{_ID})?")  # the page of a person's chat, or a message of it
 MAX_BEFORE_CHARS = 9
 _AROUND = re.compile(r"[*~]+\Z")  # marks that enclose an address, and so end it
 _DESTINATION = re.compile(r"(?:\]\(<?|\]:[ \t]*<?|<)\Z")
@@ -36,6 +38,11 @@ def is_web_address(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.netloc) and text.isprintable() and " " not in text
+
+
+def is_source_address(text: str) -> bool:
+    """Return True for what the link of a source may lead to: a web address, or a chat of the person's own."""
+    return bool(_CHAT.fullmatch(text)) or is_web_address(text)
 
 
 def address(destination: str) -> str | None:

@@ -21,6 +21,7 @@ DAYS = ("1", "7", "30")
 NEVER = "never"
 DEFAULT_LINK_DAYS = "7"
 NO_TITLE = "…"
+SHOWN = ("name", "steps")  # what a link shows only if its owner says so
 
 
 def is_on() -> bool:
@@ -55,7 +56,13 @@ def title_of(message: Message) -> str:
 
 
 def create(
-    user: User, leaf: uuid.UUID, lifetime: str, *, shows_name: bool, title: str | None = None
+    user: User,
+    leaf: uuid.UUID,
+    lifetime: str,
+    *,
+    shows_name: bool,
+    shows_steps: bool = False,
+    title: str | None = None,
 ) -> tuple[SharedLink, str]:
     """Store a link to the branch that ends with `leaf`. Return it and its token.
 
@@ -78,6 +85,7 @@ def create(
             leaf_length=len(message.text),
             title=title or title_of(message),
             shows_name=shows_name,
+            shows_steps=shows_steps,
             expires=expires,
         )
         token = made.generate_token()

@@ -1,17 +1,18 @@
 """The messages of a shared link, as they were when it was created: on its pages, and in copies of readers."""
 
 import uuid
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from chat.conversations.tools.shown import shown_steps
 from chat.conversations.turns.fork import copy_branch
 from chat.exceptions import NotFound
 from chat.message_rendering import Text, render_page
-from chat.models import Attachment, Citation, Conversation, Message, SharedLink, User
-from chat.models.citation import by_source
+from chat.models import Attachment, Citation, Conversation, Message, SharedLink, Step, User
+from chat.models.citation import by_source, redact
 from chat.models.message import MAX_BRANCH_DEPTH
 from chat.transfer.document import branch_batches, is_picture, read
 
@@ -34,7 +35,8 @@ def read_page(link: SharedLink, number: int) -> SharedPage | None:
     """Return a page of the shared messages; None if there is no such page.
 
     Of a message only the role, the text, the model, the pictures, the text of the documents and the sources
-    are shared, and never its reasoning. The names of the pictures' files are not shown.
+    are shared, the steps if the link shows them, and never its reasoning. The names of the pictures' files
+    are not shown.
     """
     batches = branch_batches(link.leaf_id)
     if not 0 < number <= len(batches):
@@ -42,6 +44,7 @@ def read_page(link: SharedLink, number: int) -> SharedPage | None:
     found = read(batches[number - 1])
     cited = [uuid.UUID(each["id"]) for each in found if each.get("citations")]
     citations = Citation.objects.of_messages(cited, for_others=True)
+    steps = Step.objects.of_messages(uuid.UUID(each["id"]) for each in found if link.shows_steps)
     messages = [
         {
             "id": each["id"],
@@ -50,10 +53,14 @@ def read_page(link: SharedLink, number: int) -> SharedPage | None:
             "model": each["model"],
             "pictures": [one for one in each.get("attachments", ()) if is_picture(one)],
             "documents": [one for one in each.get("attachments", ()) if not is_picture(one)],
-            "sources": by_source(shared_citations(link, citations.get(uuid.UUID(each["id"]), ()))),
+            "sources": by_source(redact(link.of_its_time(citations.get(uuid.UUID(each["id"]), ())))),
+            "steps": link.of_its_time(steps.get(uuid.UUID(each["id"]), ())),
         }
         for each in found
     ]
+    for message in messages:
+        if message["steps"]:
+            message["steps"] = shown_steps(message["steps"], live=False, for_others=True)
     return SharedPage(link, messages, number, len(batches))
 
 
@@ -63,11 +70,6 @@ def shared_text(link: SharedLink, message: Any, text: str) -> str:
     A reply that was continued after the link was created is cut at its former length.
     """
     return text[: link.leaf_length] if str(message) == str(link.leaf_id) else text
-
-
-def shared_citations(link: SharedLink, citations: Iterable[Citation]) -> list[Citation]:
-    """Return the citations that were there when the link was created; a continued reply gets more."""
-    return [each for each in citations if each.created <= link.created]
 
 
 def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | None:
@@ -110,5 +112,5 @@ def copy(user: User, token: str, model: str) -> Conversation:
         return {"role": message.role, "text": text, "model": message.model}
 
     made = Conversation(user=user, title=link.title, model=model)
-    copy_branch(made, link.leaf_id, shared, until=link.created)
+    copy_branch(made, link.leaf_id, shared, shared=link)
     return made

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from django.db.models.functions import Length
+from django.db.models import OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce, Length
 
 from chat.db.batches import batches_by_size
 from chat.files.uploads import MAX_EXTENSION_CHARS
-from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk
+from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk, Step
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
 from chat.models.message import MAX_BRANCH_DEPTH
@@ -29,11 +30,19 @@ from .records import (
     Object,
     written,
 )
+from .steps import step_objects
 
 READ_BATCH_MESSAGES = 100
 READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
 UNKNOWN_EXTENSION = "bin"
-EXPORTED_CITATION_FIELDS = ("title", "url", "page", "text")
+EXPORTED_CITATION_FIELDS = ("title", "url", "page", "text", "date")
+# The code points that the models were sent as results for a reply.
+RESULTS = (
+    Step.objects.filter(message=OuterRef("pk"))
+    .order_by()
+    .values("message")
+    .values(chars=Sum(Length("result")))
+)
 
 Ids = list[uuid.UUID]  # of a batch of messages
 
@@ -46,9 +55,9 @@ def json_pieces(conversation: Conversation) -> Iterator[str]:
     yield f'{_dumps(_head(conversation))[:-1]}, "messages": ['
     between = "\n"
     rows = Message.objects.filter(conversation_id=conversation.pk, deleted=None).order_by("created", "pk")
-    sized = rows.values_list("pk", Length("text") + Length("reasoning"))
-    for batch in _batches(sized.iterator(chunk_size=2_000)):
-        for message in read(batch):
+    chars = Length("text") + Length("reasoning") + Coalesce(Subquery(RESULTS), 0)
+    for batch in _batches(rows.values_list("pk", chars).iterator(chunk_size=2_000)):
+        for message in read(batch, whole=True):
             yield between + _dumps(message)
             between = ",\n"
     yield "\n]}\n"
@@ -71,6 +80,7 @@ def _head(conversation: Conversation) -> Object:
         "model": conversation.model,
         "system": conversation.system,
         "parameters": conversation.parameters,
+        "tools": conversation.tools,
         "created": written(conversation.created),
         "updated": written(conversation.updated),
         "pinned_at": written(conversation.pinned_at),
@@ -104,19 +114,27 @@ def _batches(sized: Iterable[tuple[uuid.UUID, int]]) -> list[Ids]:
     return [[key for key, _ in batch] for batch in batches]
 
 
-def read(batch: Ids) -> list[Object]:
-    """Return the messages of a batch, with their runs, feedback, pictures and citations; no deleted ones."""
+def read(batch: Ids, *, whole: bool = False) -> list[Object]:
+    """Return the messages of a batch, with their runs, feedback, pictures and citations; no deleted ones.
+
+    `whole`: with the steps, too, and what the models were sent in them.
+    """
     found = Message.objects.filter(deleted=None).select_related("feedback", "imported_runs").in_bulk(batch)
     runs: dict[uuid.UUID, list[Run]] = {}
     for run in Run.objects.filter(message_id__in=batch).order_by("created", "pk"):
         runs.setdefault(run.message_id, []).append(run)
     attachments = Attachment.objects.of_messages(found)
     citations = Citation.objects.of_messages(found)
-    return [
+    read = [
         _message(found[key], runs.get(key, []), attachments.get(key, []), citations.get(key, []))
         for key in batch
         if key in found
     ]
+    steps = Step.objects.of_messages(found, with_results=True) if whole else {}
+    for message in read:
+        if several := steps.get(uuid.UUID(message["id"])):
+            message["steps"] = step_objects(several)
+    return read
 
 
 def _message(
@@ -177,7 +195,7 @@ def file_name(attachment: Attachment) -> str:
 
 
 def _citation(citation: Citation) -> Object:
-    """Return a passage that a reply was written from. `page` is 0 for none, `url` "" for none.
+    """Return a passage that a reply was written from. `page` is 0 for none, `url` and `date` "" for none.
 
     `attachment` is the id of the document that it is from, if that is known.
     """

@@ -11,14 +11,17 @@ import msgspec
 
 from chat.files.confinement import ChildLimits, Crashed, stream_confined
 from chat.limits import MEBIBYTE
-from chat.rendering.links import is_web_address
+from chat.rendering.links import is_source_address
+from chat.wire import strict_json
 
 from . import uploads
 from .problems import CONVERSATION_PROBLEMS, FILE_PROBLEMS, FileProblem
 from .records import (
     ASSISTANT,
+    MAX_ARGUMENTS_DEPTH,
     MAX_IMPORTED_CHARS,
     MAX_IMPORTED_MESSAGES,
+    MAX_RESULTS_CHARS,
     End,
     FileContent,
     Imported,
@@ -112,7 +115,7 @@ def _has_nul(value: Any) -> bool:
 def _check_tree(conversation: ImportedConversation) -> None:
     """Check what the child has put in order: messages follow their parents, citations what they cite."""
     known: set[str] = set()
-    chars = 0
+    chars = results = 0
     for each in conversation.messages:
         if each.key in known or (each.parent not in known if each.parent else each.role == ASSISTANT):
             raise Untrusted("messages that are not in order")
@@ -121,7 +124,25 @@ def _check_tree(conversation: ImportedConversation) -> None:
         for citation in each.citations:
             if citation.attachment and citation.attachment[0] not in known:
                 raise Untrusted("a citation of nothing")
-            if citation.url and not is_web_address(citation.url):
-                raise Untrusted("an address that is none")
-    if conversation.leaf not in known or chars > MAX_IMPORTED_CHARS:
+            _check_address(citation.url)
+        for step in each.steps:
+            results += len(step.result)
+            _check_arguments(step.arguments)
+            for source in step.sources:
+                _check_address(source.url)
+    if conversation.leaf not in known or chars > MAX_IMPORTED_CHARS or results > MAX_RESULTS_CHARS:
         raise Untrusted("messages that lead nowhere, or are too long")
+
+
+def _check_address(url: str) -> None:
+    if url and not is_source_address(url):
+        raise Untrusted("an address that is none")
+
+
+def _check_arguments(text: str) -> None:
+    try:
+        found = strict_json.loads(text.encode(), max_depth=MAX_ARGUMENTS_DEPTH)
+    except strict_json.InvalidJSON:
+        found = None
+    if not isinstance(found, dict) or _has_nul(found):
+        raise Untrusted("arguments of a call that are none")

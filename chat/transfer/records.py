@@ -24,6 +24,7 @@ ATTACHMENT_FILE = re.compile(rf"{ATTACHMENTS_FOLDER}[0-9a-f]{{64}}\.[a-z0-9]{{1,
 MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
 RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "error_code", "error_message")
 RUN_TIMES = ("created", "started", "first_token", "finished")
+EXPORTED_STEP_FIELDS = ("tool", "call", "state", "arguments", "summary", "result", "sources", "cost")
 USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
 CHATGPT_FILE = re.compile(r"file[-_][A-Za-z0-9]{4,100}")  # the id of an uploaded file
 
@@ -37,6 +38,14 @@ MAX_PARAMETERS = 50
 MAX_PARAMETER_CHARS = 1_000
 MAX_RUNS = 200  # attempts at one reply
 MAX_TAGS = 50
+MAX_TOOLS = 50  # that are switched on
+MAX_STEPS = 200  # of one reply, over all its runs
+MAX_CALL_CHARS = 100
+MAX_ARGUMENTS_CHARS, MAX_ARGUMENTS_DEPTH = 20_000, 16  # of a call, as JSON
+MAX_RESULT_CHARS = 1_000_000
+MAX_RESULTS_CHARS = 4 * 1_048_576  # of a conversation; what is beyond it is left out
+MAX_DOLLARS = 1_000_000
+MAX_SOURCE_NUMBER = 10_000
 USER, ASSISTANT = "user", "assistant"  # roles
 
 Text = Annotated[str, Meta(max_length=MAX_IMPORTED_TEXT_CHARS)]
@@ -49,6 +58,12 @@ Page = Annotated[int, Meta(ge=0, le=MAX_PAGE)]
 Tags = Annotated[list[Annotated[str, Meta(max_length=limits.MAX_TAG_CHARS)]], Meta(max_length=MAX_TAGS)]
 VersionNumber = Annotated[int, Meta(ge=1, le=MAX_VERSION_NUMBER)]
 Source = Literal["chat", "chatgpt", "claude", "open_webui", "librechat"]
+ToolName = Annotated[str, Meta(max_length=limits.MAX_TOOL_NAME_CHARS)]
+Tools = Annotated[list[ToolName], Meta(max_length=MAX_TOOLS)]
+Title = Annotated[str, Meta(min_length=1, max_length=limits.MAX_CITATION_TITLE_CHARS)]
+Url = Annotated[str, Meta(max_length=limits.MAX_URL_CHARS)]
+Date = Annotated[str, Meta(pattern=r"^(\d{4}-\d{2}-\d{2})?$", max_length=limits.MAX_DATE_CHARS)]
+Dollars = Annotated[float, Meta(ge=0, le=MAX_DOLLARS)]
 # Numbers, switches and short texts by name: deep values would fill the server's memory.
 Short = Annotated[str, Meta(max_length=MAX_PARAMETER_CHARS)]
 Parameters = Annotated[dict[Short, Short | float | int | bool | None], Meta(max_length=MAX_PARAMETERS)]
@@ -97,17 +112,42 @@ class ImportedAttachment(Struct):
 
 
 class ImportedCitation(Struct, frozen=True):
-    """A passage that a reply was written from. `url` is an http or https address, or "".
+    """A passage that a reply was written from. `url` is that of a web page or of a chat here, or "".
 
     `attachment`: the place of the document that it is from: the key of its message, and its position there.
     """
 
-    title: Annotated[str, Meta(min_length=1, max_length=limits.MAX_CITATION_TITLE_CHARS)]
-    url: Annotated[str, Meta(max_length=limits.MAX_URL_CHARS)]
+    title: Title
+    url: Url
     page: Page
     text: Annotated[str, Meta(max_length=limits.MAX_PASSAGE_CHARS)]
     created: Moment | None
     attachment: tuple[str, int] | None = None
+    date: Date = ""
+
+
+class ImportedSource(Struct, frozen=True):
+    """A source that a call has found. `number`: its number in the reply."""
+
+    number: Annotated[int, Meta(ge=0, le=MAX_SOURCE_NUMBER)]
+    title: Title
+    url: Url = ""
+    date: Date = ""
+
+
+class ImportedStep(Struct, frozen=True):
+    """A call of a tool. `arguments`: JSON, whose depth the server checks."""
+
+    tool: ToolName
+    state: Literal["done", "failed", "stopped"]
+    arguments: Annotated[str, Meta(max_length=MAX_ARGUMENTS_CHARS)]
+    call: Annotated[str, Meta(max_length=MAX_CALL_CHARS)] = ""
+    summary: Annotated[str, Meta(max_length=limits.MAX_STEP_SUMMARY_CHARS)] = ""
+    result: Annotated[str, Meta(max_length=MAX_RESULT_CHARS)] = ""
+    sources: Annotated[list[ImportedSource], Meta(max_length=limits.MAX_CITATIONS)] = []
+    cost: Dollars | None = None
+    created: Moment | None = None
+    finished: Moment | None = None
 
 
 class ImportedMessage(Struct, tag="message"):
@@ -125,6 +165,7 @@ class ImportedMessage(Struct, tag="message"):
     runs: Annotated[list[dict[Short, RunValue]], Meta(max_length=MAX_RUNS)] = []
     attachments: Annotated[list[ImportedAttachment], Meta(max_length=limits.MAX_ATTACHMENTS)] = []
     citations: Annotated[list[ImportedCitation], Meta(max_length=limits.MAX_CITATIONS)] = []
+    steps: Annotated[list[ImportedStep], Meta(max_length=MAX_STEPS)] = []
 
 
 class ImportedConversation(Struct, tag="conversation"):
@@ -150,6 +191,7 @@ class ImportedConversation(Struct, tag="conversation"):
     attachments: list[str] = []
     left_out: LeftOut = {}
     assistant: tuple[str, int] | None = None
+    tools: Tools = []
 
 
 class ImportedPrompt(Struct, frozen=True, tag="prompt"):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from chat.conversations.changes import MAX_PINNED_CONVERSATIONS
 from chat.conversations.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
+from chat.conversations.tools.registry import offered as offered_tools
 from chat.db.batches import batches_by_size
 from chat.db.executor import short_transaction
 from chat.models import (
@@ -22,6 +23,7 @@ from chat.models import (
     ImportedRuns,
     Message,
     Preferences,
+    Step,
     Tag,
     User,
 )
@@ -32,6 +34,7 @@ from chat.upstream.catalog import Catalog, UnknownModel
 
 from .library import known_parameters, version_of
 from .records import ImportedCitation, ImportedConversation, ImportedMessage
+from .steps import rows_of
 from .tree import TEXTLESS_QUESTION
 
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
@@ -100,6 +103,7 @@ def _conversation(user: User, imported: ImportedConversation, offered: Catalog) 
         model=_model(user, imported.model, offered),
         system=imported.system,
         parameters=known_parameters(imported.parameters),
+        tools=[name for name in offered_tools() if name in imported.tools],
         assistant_version=version_of(user, imported.assistant),
         created=imported.created,
         temporary=True,
@@ -110,7 +114,7 @@ def batches_of(messages: Iterable[ImportedMessage]) -> list[list[ImportedMessage
     """Return the messages in batches, each for one transaction."""
     batches = batches_by_size(
         messages,
-        lambda message: len(message.text) + len(message.reasoning),
+        lambda message: sum(map(len, [message.text, message.reasoning, *(s.result for s in message.steps)])),
         max_items=STORE_BATCH_MESSAGES,
         max_size=STORE_BATCH_CHARS,
     )
@@ -125,11 +129,12 @@ def _begin(conversation: Conversation) -> None:
 
 
 def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: dict[str, uuid.UUID]) -> None:
-    """Insert the messages that do not exist yet, with their index documents, runs, citations and feedback."""
+    """Insert the messages that do not exist yet, with their index documents and what belongs to them."""
     user = conversation.user
     rows: list[Message] = []
     attachments: list[Attachment] = []
     citations: list[Citation] = []
+    steps: list[Step] = []
     runs: list[ImportedRuns] = []
     feedback: list[Feedback] = []
     for each in batch:
@@ -149,6 +154,8 @@ def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: 
         )
         created = rows[-1].created
         citations += (_citation(key, n, cited, created, ids) for n, cited in enumerate(each.citations, 1))
+        if each.steps and not Step.objects.filter(message=key).exists():
+            steps += rows_of(key, each.steps, created)
         if each.runs:
             runs.append(ImportedRuns(message_id=key, runs=each.runs))
         if each.feedback:
@@ -160,6 +167,7 @@ def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: 
     Attachment.objects.bulk_create(attachments, ignore_conflicts=True)
     drop_lost_attachments(citations)  # those whose files were not imported
     Citation.objects.bulk_create(citations, ignore_conflicts=True)
+    Step.objects.bulk_create(steps)
     ImportedRuns.objects.bulk_create(runs, ignore_conflicts=True)
     Feedback.objects.bulk_create(feedback, ignore_conflicts=True)
 
@@ -191,6 +199,7 @@ def _citation(
         url=cited.url,
         page=cited.page,
         text=cited.text,
+        date=cited.date,
         created=cited.created or created,
         attachment_id=_attachment_id(ids[cited.attachment[0]], cited.attachment[1])
         if cited.attachment

@@ -23,7 +23,7 @@ from chat.catalog import catalog
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import Conflict, ConversationBusy, NotFound
-from chat.models import Attachment, Message, SharedLink, User
+from chat.models import Attachment, Message, SharedLink, Step, User
 from chat.models.message import MAX_BRANCH_DEPTH
 from chat.rendering.plain_text import plain
 from chat.sharing import links, snapshot
@@ -66,11 +66,11 @@ def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
             if is_part(request):
                 return _dialog(request, own_message)
             return render_section(request, "shared", "sharing/share.html", _preview(own_message))
-        sent = request_fields.parse(request, "days", "name", "title")
+        sent = request_fields.parse(request, "days", "name", "steps", "title")
         days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LINK_DAYS)
         title = request_parsers.title_field(sent)
-        shows_name = request_fields.parse_switch(request, sent, "name")
-        link, token = links.create(user, own_message.pk, days, shows_name=shows_name, title=title)
+        shows = {f"shows_{each}": request_fields.parse_switch(request, sent, each) for each in links.SHOWN}
+        link, token = links.create(user, own_message.pk, days, **shows, title=title)
     except (Conflict, ConversationBusy) as refusal:
         if wants_json(request):
             raise
@@ -173,6 +173,7 @@ def _preview(message: Message) -> dict[str, Any]:
         "first": _excerpt(first),
         "last": _excerpt(message),
         "total": len(keys),
+        "has_steps": Step.objects.filter(message__conversation=message.conversation_id).exists(),
         "lifetimes": links.lifetimes(),
         "lifetime": links.DEFAULT_LINK_DAYS,
     }

@@ -50,8 +50,9 @@ function onSubmit(event) {
 
 /** Create a link and copy it: the clipboard gets its promise, because Safari lets only the click itself copy. */
 async function createLink(form) {
-  const { days, title, name } = form.elements;
-  const made = postJson(form.action, { days: days.value, title: title.value, name: name.checked });
+  const { days, title, name, steps } = form.elements;
+  const shown = { name: name.checked, steps: Boolean(steps?.checked) };
+  const made = postJson(form.action, { days: days.value, title: title.value, ...shown });
   const copied = await copyText(made.then(({ data }) => data?.url ?? Promise.reject(new Error('no link'))));
   const { error } = await made;
   if (error) return say(error.message || page.text('not-done'));

@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from chat.admin.model_stats import usage_since
 from chat.formats import written_cost
-from chat.models import Call, CatalogState, Conversation, Run, TitleRequest, User, Worker
+from chat.models import Call, CatalogState, Conversation, Run, Step, TitleRequest, User, Worker
 from tests.admin import seed
 from tests.admin.people import as_
+from tests.support.steps import step_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 OVERVIEW = "/admin/"
@@ -101,6 +102,16 @@ def test_the_cost_counts_replies_calls_and_titles_once() -> None:
     used = usage_since(timezone.now() - timedelta(hours=1))
     counted = [(each.model, each.requests, each.prompt_tokens, each.completion_tokens) for each in used]
     assert counted == [(seed.MODEL, 2, 2_000, 40), (GRANITE, 2, 1_500, 27)]
+
+
+def test_the_cost_counts_the_calls_of_tools() -> None:
+    run = Run.objects.get(conversation=ran())
+    step_of(run, 1, cost=0.5, created=timezone.now())
+    step_of(run, 2, created=timezone.now())
+    Step.objects.get(number=1).copy(run.message_id, 9).save()
+    *_models, tool = usage_since(timezone.now() - timedelta(hours=1))
+    assert (tool.name, tool.requests, tool.dollars) == ("Web search", 1, 0.5)
+    assert last_hour().startswith("$0.50")
 
 
 def last_hour() -> str:

@@ -85,6 +85,9 @@ access = ConversationAccess.objects.create(kind="list", reader_key=erin.pk, read
 ConversationAccessOwner.objects.create(access=access, owner_key=alice.pk, owner="alice", conversations=["1"])
 ImportJob.objects.create(user=alice, state="done", file_name=ODD, size=2**50, preview=ODD_JSON)
 Citation.objects.create(message=reply, number=1, title="a.pdf", page=2, text="A \u2028 passage")
+Step.objects.create(run=done, message=reply, user=alice, number=1, turn=1, revision=2, call="c",
+    tool=ODD[:100], arguments=ODD_JSON, state="done", summary=ODD, result=ODD, sources=[ODD_JSON],
+    cost=1e-7, finished=LATER)
 ImportedRuns.objects.create(message=reply, runs=[ODD_JSON, []])
 Invite.objects.create(digest="i", note="for bob", made_by=erin)
 MaintenanceTask.objects.note("prune")

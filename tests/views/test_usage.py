@@ -11,9 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.models import Call, Conversation, Message, Run, TitleRequest, User
+from chat.catalog.catalog import cost_of
+from chat.models import Call, Conversation, Message, Run, Step, TitleRequest, User
 from chat.models.usage import DayUsage, usage_of
 from tests.support.server import Server
+from tests.support.steps import step_of
 from tests.views.trees import ask_to_end
 
 pytestmark = pytest.mark.database
@@ -80,6 +82,17 @@ def test_runs_calls_and_titles_are_summed_by_model(ann: User) -> None:
     ]
 
 
+def test_calls_of_tools_cost_as_long_as_they_are_of_a_run(ann: User) -> None:
+    noon = datetime(2026, 11, 4, 12, tzinfo=UTC)
+    run = make_run(ann, noon, prompt_tokens=None, completion_tokens=None)  # it failed
+    for number, cost in enumerate((0.25, 0.5, None, 0.0), 1):
+        step_of(run, number, cost=cost)
+    Step.objects.get(number=1).copy(run.message_id, 9).save()
+    assert usage_of(ann, days(UTC)) == [DayUsage(4, "web_search", 3, 0, 0, 0.75)]
+    assert cost_of(usage_of(ann, days(UTC))[0]) == 0.75
+    assert usage_of(User.objects.create_user("ben"), days(UTC)) == []
+
+
 def test_nobody_elses_usage_and_no_other_month_counts(ann: User) -> None:
     noon = datetime(2026, 11, 4, 12, tzinfo=UTC)
     make_run(User.objects.create_user("ben"), noon)
@@ -101,13 +114,14 @@ def test_a_hundred_thousand_runs_are_read_from_the_index(request: pytest.Fixture
     with CaptureQueriesContext(connection) as queries:
         used = usage_of(ann, days(UTC))
     assert used == [DayUsage(4, MODEL, MANY + 1, (MANY + 1) * 10, (MANY + 1) * 5)]
-    assert len(queries) == 4  # runs, calls, titles, and what was purged
+    assert len(queries) == 5  # runs, calls, titles, what was purged, and the calls of tools
     explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
+    only = "Index Only Scan using " if connection.vendor == "postgresql" else "USING COVERING INDEX "
     with connection.cursor() as cursor:
-        cursor.execute(explain + queries[0]["sql"].strip().replace("%", "%%"))
-        plan = str(cursor.fetchall())
-    index = "Index Only Scan using " if connection.vendor == "postgresql" else "USING COVERING INDEX "
-    assert f"{index}run_usage" in plan, plan
+        for query, index in ((queries[0], "run_usage"), (queries[4], "step_usage")):
+            cursor.execute(explain + query["sql"].strip().replace("%", "%%"))
+            plan = str(cursor.fetchall())
+            assert f"{only}{index}" in plan, plan
 
 
 def forget_statistics() -> None:

@@ -5,13 +5,17 @@ from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
+from chat.catalog.catalog import model_name
 from chat.models import Step
 
 SHOWN_CHARS = 200  # of a model's argument
 
 
-def shown_steps(steps: Iterable[Step], *, live: bool) -> dict[str, Any]:
-    """Return the context of `chat/_steps.html`. `live`: the run has not ended."""
+def shown_steps(steps: Iterable[Step], *, live: bool, for_others: bool = False) -> dict[str, Any]:
+    """Return the context of `chat/_steps.html`. `live`: the run has not ended.
+
+    `for_others`: without sources that only the owner may see.
+    """
     every = list(steps)
     running = [step for step in every if live and step.state == Step.State.RUNNING]
     return {
@@ -25,11 +29,17 @@ def shown_steps(steps: Iterable[Step], *, live: bool) -> dict[str, Any]:
                 "state": step.state if live or step.state != Step.State.RUNNING else Step.State.STOPPED,
                 "summary": step.summary,
                 "seconds": step.seconds,
-                "sources": step.sources,
+                "step": step,
+                "sources": step.public_sources if for_others else step.sources,
             }
             for step in every
         ],
     }
+
+
+def used_name(key: str) -> str:
+    """Return the name of a model, or of a tool that asks for money, in a list of what was used."""
+    return gettext("Web search") if key == "web_search" else model_name(key)
 
 
 def _label(step: Step) -> str:

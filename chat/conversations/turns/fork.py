@@ -7,7 +7,6 @@ is a temporary conversation: if a crash leaves it incomplete, it is in no list, 
 import re
 import uuid
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,7 +17,8 @@ from chat.exceptions import ConversationBusy, PayloadTooLarge
 from chat.files.uploads import clean
 from chat.formats import grouped_number
 from chat.limits import TITLE_LENGTH
-from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, User
+from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, SharedLink, Step, User
+from chat.models.citation import redact
 from chat.models.message import PathNode
 from chat.search import index
 
@@ -51,6 +51,7 @@ def fork(user: User, source: Conversation, leaf: uuid.UUID) -> Conversation:
         model=source.model,
         system=source.system,
         parameters=source.parameters,
+        tools=source.tools,
         assistant_version_id=source.assistant_version_id,
     )
     copy_branch(made, leaf, _copied_fields, with_feedback=True, with_names=True)
@@ -76,12 +77,13 @@ def copy_branch(
     *,
     with_feedback: bool = False,
     with_names: bool = False,
-    until: datetime | None = None,
+    shared: SharedLink | None = None,
 ) -> None:
     """Store the new conversation `made` with a copy of the branch that ends with `leaf`.
 
-    Its attachments are copied, and the names of pictures only `with_names`. Citations that came after `until`
-    are not copied. Raises PayloadTooLarge for too long a branch.
+    Its attachments are copied, and the names of pictures only `with_names`. If the branch is `shared` with
+    the one who copies it, only those citations and steps are copied that its page shows, without what the
+    models were sent. Raises PayloadTooLarge for too long a branch.
     """
     path = _path(leaf)
     copies = {step.id: uuid.uuid4() for step in path}
@@ -98,7 +100,9 @@ def copy_branch(
         with short_transaction():
             _copy(made, batch, copies, copied_fields)
             attachments |= _copy_attachments(made, batch, copies, with_names=with_names)
-            _copy_citations(batch, copies, attachments, until)
+            _copy_citations(batch, copies, attachments, shared)
+            if shared is None or shared.shows_steps:
+                _copy_steps(batch, copies, shared)
             if with_feedback:
                 _copy_feedback(made, batch, copies)
     made.active_leaf_id, made.temporary = copies[leaf], False
@@ -155,14 +159,22 @@ def _copy_citations(
     keys: list[uuid.UUID],
     copies: dict[uuid.UUID, uuid.UUID],
     attachments: dict[uuid.UUID, uuid.UUID],
-    until: datetime | None,
+    shared: SharedLink | None,
 ) -> None:
     """Copy the citations. `attachments`: {id: id of its copy}, of all messages up to these."""
     Citation.objects.bulk_create(
         each.copy(copies[message], attachments.get(each.attachment_id) if each.attachment_id else None)
         for message, citations in Citation.objects.of_messages(keys).items()
-        for each in citations
-        if until is None or each.created <= until
+        for each in (redact(shared.of_its_time(citations)) if shared else citations)
+    )
+
+
+def _copy_steps(keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID], shared: SharedLink | None) -> None:
+    found = Step.objects.of_messages(keys, with_results=shared is None)
+    Step.objects.bulk_create(
+        step.copy(copies[message], number, for_others=shared is not None)
+        for message, steps in found.items()
+        for number, step in enumerate(shared.of_its_time(steps) if shared else steps, 1)
     )
 
 

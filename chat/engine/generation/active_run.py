@@ -24,7 +24,7 @@ from chat.models import Citation, Run, RunChunk
 from chat.models.run import RunOutcomeColumns
 from chat.ownership.protocol import Batch, Texts
 from chat.ownership.recovery import keep_longer
-from chat.rendering.links import is_web_address
+from chat.rendering.links import is_source_address
 from chat.search import index
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
@@ -176,7 +176,7 @@ class ActiveRun:
 
 def source_citation(title: str, key: str, text: str, date: str = "") -> Citation:
     """Return a citation of a path or URL. Without a title, it is the end of that, which says the most."""
-    is_link = len(key) <= MAX_URL_CHARS and is_web_address(key)
+    is_link = len(key) <= MAX_URL_CHARS and is_source_address(key)
     if not title:
         title = key if len(key) <= MAX_CITATION_TITLE_CHARS else f"…{key[1 - MAX_CITATION_TITLE_CHARS :]}"
     return Citation(

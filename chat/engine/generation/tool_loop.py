@@ -163,6 +163,7 @@ class ToolLoop:
         step = Step(
             run_id=self._run.id,
             message_id=self._run.run.message_id,
+            user_id=self._run.run.user_id,
             number=self._calls,
             turn=self._turns,
             call=call["id"],
@@ -211,8 +212,8 @@ class ToolLoop:
             number = self._number(citation)
             if all(citation.identity != each.identity for each in self._run.found):
                 self._run.found.append(citation)
-            shown = {"number": number, "title": citation.title, "url": source.url, "date": source.date}
-            step.sources = [*step.sources, shown]
+            shown = {name: getattr(citation, name) for name in ("title", "url", "date")}
+            step.sources = [*step.sources, {"number": number, **shown}]
             parts.append(_fenced(number, source))
             self._context.known.add(source.url)
         if result.undo:
@@ -285,7 +286,7 @@ def _past(conversation: uuid.UUID, message: uuid.UUID) -> Past:
         list(asked.order_by("-created").values_list("text", flat=True)[:MAX_QUESTIONS]),
         list(cited.exclude(url="").values_list("url", flat=True)),
         list(Citation.objects.filter(message=message).order_by("number")),
-        Step.objects.of_messages([message]).get(message, []),
+        Step.objects.of_messages([message], with_results=True).get(message, []),
     )
 
 

@@ -3,7 +3,6 @@
 The structs have the fields of docs/api.md that an import reads. A deviation refuses the object.
 """
 
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
@@ -11,7 +10,6 @@ from uuid import UUID
 from msgspec import Meta, Struct, ValidationError, convert, defstruct, structs
 
 from chat import limits
-from chat.rendering.links import is_web_address
 from chat.transfer.problems import ConversationProblem, PromptProblem
 from chat.transfer.records import (
     ASSISTANT,
@@ -22,6 +20,7 @@ from chat.transfer.records import (
     MAX_IMPORTED_TEXT_CHARS,
     MAX_PARAMETERS,
     MAX_RUNS,
+    MAX_STEPS,
     MEMORY_FORMAT_VERSION,
     PROMPT_FORMAT_VERSION,
     RUN_TEXTS,
@@ -31,7 +30,6 @@ from chat.transfer.records import (
     Alt,
     ImportedAssistant,
     ImportedAttachment,
-    ImportedCitation,
     ImportedConversation,
     ImportedMemory,
     ImportedMessage,
@@ -40,14 +38,16 @@ from chat.transfer.records import (
     Model,
     Moment,
     Object,
-    Page,
     Reason,
     Short,
     Tags,
+    Tools,
     VersionNumber,
     written,
 )
 from chat.wire.text import sanitize
+
+from .own_sources import OwnCitation, OwnStep, citation, limit_results, step, utc
 
 TOO_LONG = "`str` of length <="  # in what msgspec says of a text that is too long
 # Statuses of an attempt. One that was live when it was exported is imported as interrupted.
@@ -66,15 +66,6 @@ class _Attachment(Struct):
     name: Annotated[str, Meta(max_length=limits.MAX_FILE_NAME_CHARS)]
     alt: Alt
     id: UUID | None = None
-
-
-class _Citation(Struct):
-    title: Annotated[str, Meta(min_length=1, max_length=limits.MAX_CITATION_TITLE_CHARS)]
-    text: Annotated[str, Meta(max_length=limits.MAX_PASSAGE_CHARS)]
-    url: Annotated[str, Meta(max_length=limits.MAX_URL_CHARS)] = ""
-    page: Page = 0
-    created: Moment | None = None
-    attachment: UUID | None = None
 
 
 class _Feedback(Struct):
@@ -108,7 +99,8 @@ class _Message(Struct):
     feedback: _Feedback | None = None
     runs: Annotated[list[_Run], Meta(max_length=MAX_RUNS)] = []  # type: ignore[valid-type]
     attachments: Annotated[list[_Attachment], Meta(max_length=limits.MAX_ATTACHMENTS)] = []
-    citations: Annotated[list[_Citation], Meta(max_length=limits.MAX_CITATIONS)] = []
+    citations: Annotated[list[OwnCitation], Meta(max_length=limits.MAX_CITATIONS)] = []
+    steps: Annotated[list[OwnStep], Meta(max_length=MAX_STEPS)] = []
 
 
 class _Reference(Struct):
@@ -132,6 +124,7 @@ class _Conversation(Struct):
     archived_at: Moment | None = None
     assistant: _Reference | None = None
     tags: Tags = []
+    tools: Tools = []
 
 
 class _Document(Struct):
@@ -169,21 +162,24 @@ def conversation(value: Object) -> ImportedConversation:
     raw = _read(_Conversation, value, CONVERSATION_FORMAT_VERSION)
     places: dict[UUID, tuple[str, int]] = {}  # of an attachment: the key of its message, its position there
     try:
+        messages = [_message(each, places) for each in raw.messages]
+        limit_results(messages)
         return ImportedConversation(
             source="chat",
             key=str(raw.id),
             title=raw.title,
-            messages=[_message(each, places) for each in raw.messages],
+            messages=messages,
             leaf=str(raw.active_leaf or ""),
             model=raw.model,
             system=raw.system,
             parameters=_plain(raw.parameters),
-            created=_utc(raw.created),
-            updated=_utc(raw.updated),
-            pinned_at=_utc(raw.pinned_at),
-            archived_at=_utc(raw.archived_at),
+            created=utc(raw.created),
+            updated=utc(raw.updated),
+            pinned_at=utc(raw.pinned_at),
+            archived_at=utc(raw.archived_at),
             assistant=(str(raw.assistant.id), raw.assistant.version) if raw.assistant else None,
             tags=raw.tags,
+            tools=raw.tools,
         )
     except OverflowError as error:  # of a time that is none in UTC
         raise ConversationProblem("invalid") from error
@@ -259,20 +255,14 @@ def _message(raw: _Message, places: dict[UUID, tuple[str, int]]) -> ImportedMess
         text=raw.text,
         reasoning=raw.reasoning,
         model=raw.model,
-        created=_utc(raw.created),
-        selected_at=_utc(raw.selected_at),
+        created=utc(raw.created),
+        selected_at=utc(raw.selected_at),
         feedback=(raw.feedback.thumb == "up", raw.feedback.reason) if raw.feedback else None,
         runs=[_run(each) for each in raw.runs],
         attachments=[ImportedAttachment(each.file, each.name, each.alt) for each in raw.attachments],
-        citations=[_citation(each, places) for each in raw.citations],
+        citations=[citation(each, places) for each in raw.citations],
+        steps=[step(each) for each in raw.steps],
     )
-
-
-def _citation(raw: _Citation, places: dict[UUID, tuple[str, int]]) -> ImportedCitation:
-    if raw.url and not is_web_address(raw.url):
-        raise ConversationProblem("invalid")
-    place = places.get(raw.attachment) if raw.attachment else None
-    return ImportedCitation(raw.title, raw.url, raw.page, raw.text, _utc(raw.created), place)
 
 
 def _run(raw: Any) -> Object:
@@ -302,7 +292,3 @@ def _plain(parameters: Object) -> Object:
     """Return those values of which a parameter can be. Another version may have written others."""
     plain = {name: each for name, each in parameters.items() if not isinstance(each, list | dict)}
     return dict(islice(plain.items(), MAX_PARAMETERS))
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return moment.astimezone(UTC) if moment else None

@@ -75,7 +75,7 @@ def read(
     """Return the newest page of the active branch, or the page that ends just before `before`.
 
     If `since` is on that page, only it and the messages after it. The number of queries does not grow with
-    the page: there is one more for pictures and documents, and one for citations.
+    the page: there is one more for pictures and documents, one for citations, and one for steps.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
     places = list(reversed(Message.objects.branch(leaf, most + 2))) if leaf else []
@@ -92,7 +92,7 @@ def read(
         runs[run.message_id] = run
     attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
     citations = Citation.objects.of_messages(place.id for place in page if place.has_citations)
-    steps = Step.objects.of_messages({run.message_id for run in runs.values() if run.tools})
+    steps = Step.objects.of_messages(place.id for place in page if place.has_steps)
     items = [
         _item(
             messages[place.id],

@@ -13,7 +13,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
-from chat.catalog.catalog import dollars, model_name
+from chat.catalog.catalog import cost_of
+from chat.conversations.tools.shown import used_name
 from chat.exceptions import BadRequest
 from chat.formats import grouped_number, written_cost
 from chat.models import User
@@ -72,7 +73,7 @@ def _pieces(used: Sequence[DayUsage], month: date, most: int) -> list[dict[str, 
                 "y": f"{HEIGHT * (1 - tops[each.day] / most):.2f}",
                 "height": f"{HEIGHT * each.tokens / most:.2f}",
                 "colour": shades[each.model],
-                "title": f"{day}: {model_name(each.model)}, {grouped_number(each.tokens)}",
+                "title": f"{day}: {used_name(each.model)}, {grouped_number(each.tokens)}",
             }
         )
     return pieces
@@ -140,7 +141,7 @@ def _by_model(used: list[DayUsage]) -> list[dict[str, Any]]:
     shades = colours(used)
     names = sorted({each.model for each in used}, key=lambda name: list(shades).index(name))
     return [
-        {"name": model_name(name), "colour": shades[name]}
+        {"name": used_name(name), "colour": shades[name]}
         | _summed(each for each in used if each.model == name)
         for name in names
     ]
@@ -148,12 +149,12 @@ def _by_model(used: list[DayUsage]) -> list[dict[str, Any]]:
 
 def _day(each: DayUsage, month: date) -> dict[str, Any]:
     day = date_format(month.replace(day=each.day), "MONTH_DAY_FORMAT")
-    return {"day": day, "name": model_name(each.model)} | _summed([each])
+    return {"day": day, "name": used_name(each.model)} | _summed([each])
 
 
 def _summed(used: Iterable[DayUsage]) -> dict[str, Any]:
     """Return the sums as text."""
     rows = list(used)
-    costs = [dollars([(each.model, each.prompt_tokens, each.completion_tokens)]) for each in rows]
+    costs = [cost_of(each) for each in rows]
     sums = {name: grouped_number(sum(getattr(each, name) for each in rows)) for name in USAGE_COLUMNS}
     return sums | {"cost": written_cost(*costs)}

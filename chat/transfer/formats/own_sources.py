@@ -1,0 +1,112 @@
+"""What a reply in this chat's own JSON rests on: its citations, and the calls of tools."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta, Struct, structs
+
+from chat import limits
+from chat.rendering.links import is_source_address
+from chat.transfer.problems import ConversationProblem
+from chat.transfer.records import (
+    MAX_ARGUMENTS_CHARS,
+    MAX_ARGUMENTS_DEPTH,
+    MAX_CALL_CHARS,
+    MAX_RESULT_CHARS,
+    MAX_RESULTS_CHARS,
+    Date,
+    Dollars,
+    ImportedCitation,
+    ImportedMessage,
+    ImportedSource,
+    ImportedStep,
+    Moment,
+    Object,
+    Page,
+    Title,
+    ToolName,
+    Url,
+)
+from chat.wire import strict_json
+
+ENDED = ("done", "failed", "stopped")
+NOTHING = "{}"
+
+
+class OwnCitation(Struct):
+    title: Title
+    text: Annotated[str, Meta(max_length=limits.MAX_PASSAGE_CHARS)]
+    url: Url = ""
+    page: Page = 0
+    created: Moment | None = None
+    attachment: UUID | None = None
+    date: Date = ""
+
+
+class OwnStep(Struct):
+    """A call of a tool. One that was running when it was exported is imported as stopped."""
+
+    tool: ToolName
+    state: Literal["running", "waiting", "done", "failed", "stopped"]
+    arguments: Object
+    call: Annotated[str, Meta(max_length=MAX_CALL_CHARS)] = ""
+    summary: Annotated[str, Meta(max_length=limits.MAX_STEP_SUMMARY_CHARS)] = ""
+    result: Annotated[str, Meta(max_length=MAX_RESULT_CHARS)] = ""
+    sources: Annotated[list[ImportedSource], Meta(max_length=limits.MAX_CITATIONS)] = []
+    cost: Dollars | None = None
+    created: Moment | None = None
+    finished: Moment | None = None
+
+
+def citation(raw: OwnCitation, places: dict[UUID, tuple[str, int]]) -> ImportedCitation:
+    """Return a citation. `places`: of each attachment, the key of its message, and its position there.
+
+    Raises ConversationProblem.
+    """
+    _check_address(raw.url)
+    place = places.get(raw.attachment) if raw.attachment else None
+    return ImportedCitation(raw.title, raw.url, raw.page, raw.text, utc(raw.created), place, raw.date)
+
+
+def step(raw: OwnStep) -> ImportedStep:
+    """Return a step. Raises ConversationProblem."""
+    for each in raw.sources:
+        _check_address(each.url)
+    fields = {name: getattr(raw, name) for name in structs.asdict(raw)} | {
+        "state": raw.state if raw.state in ENDED else "stopped",
+        "arguments": _arguments(raw.arguments),
+        "created": utc(raw.created),
+        "finished": utc(raw.finished),
+    }
+    return ImportedStep(**fields)
+
+
+def limit_results(messages: list[ImportedMessage]) -> None:
+    """Leave out the results beyond the limit: they are no more than what a model was sent, once."""
+    room = MAX_RESULTS_CHARS
+    for message in messages:
+        for number, each in enumerate(message.steps):
+            if len(each.result) > room:
+                message.steps[number] = structs.replace(each, result="")
+            room -= len(message.steps[number].result)
+
+
+def _arguments(value: Object) -> str:
+    """Return the arguments as JSON; none if they are long or deep, as only a model's mistake is."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        strict_json.loads(text.encode(), max_depth=MAX_ARGUMENTS_DEPTH)
+    except strict_json.InvalidJSON:
+        return NOTHING
+    return text if len(text) <= MAX_ARGUMENTS_CHARS else NOTHING
+
+
+def _check_address(url: str) -> None:
+    if url and not is_source_address(url):
+        raise ConversationProblem("invalid")
+
+
+def utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from chat.models import Step
 
-from .imported import EARLIEST_TIME
+from .tree import EARLIEST_TIME
 from .records import EXPORTED_STEP_FIELDS, MAX_STEPS, ImportedStep, Object, written
 
 

@@ -70,13 +70,9 @@ def test_its_links_lead_there(administrator: Client) -> None:
 
 def test_it_has_five_groups(administrator: Client) -> None:
     page = shown(administrator, "/admin/")
-    assert re.findall(r'<span id="bar-\d">(.*?)</span>', page) == [
-        "People",
-        "Chats",
-        "Models",
-        "Usage",
-        "System",
-    ]
+    groups = re.findall(r'<a class="group" id="bar-\d" href="(.*?)">(.*?)</a>', page)
+    assert [name for _url, name in groups] == ["People", "Chats", "Models", "Usage", "System"]
+    assert groups[0][0] == "/admin/chat/user/"  # a group opens with its first page
 
 
 def test_a_list_that_no_group_names_is_under_system(administrator: Client) -> None:

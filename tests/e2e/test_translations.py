@@ -14,6 +14,7 @@ LANGUAGES = {"de-DE": ("de", "Deine Nachricht"), "fr-FR": ("fr", "Votre message"
 WIDTHS = (320, 390, 1280)
 PAGES = ("/", "/conversations/", "/settings/readings/", "/settings/", "/settings/keys/", "/settings/api/")
 ACCOUNT = ("/settings/instructions/", "/settings/usage/", "/settings/data/", "/settings/account/")
+TOPS = "(parts) => new Set(parts.map((each) => each.getBoundingClientRect().top)).size"
 ADMIN = ("", "chat/conversation/", "chat/sitemodel/", "chat/invite/add/", "checkup/", "connect/", "site/")
 
 
@@ -42,6 +43,7 @@ def test_pages_of_the_administration_fit_a_desktop(reader: Page) -> None:
     for path in ADMIN:
         reader.goto(f"/admin/{path}")
         assert too_wide(reader, 1280) == [], path
+        assert reader.locator("#bar > *").evaluate_all(TOPS) == 1, path
 
 
 def test_replies_and_dialogs(reader: Page) -> None:

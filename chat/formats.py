@@ -1,6 +1,8 @@
-"""Number formatting for pages and messages."""
+"""Formatting of numbers and dates for pages and messages."""
 
-from django.utils.formats import number_format
+from datetime import date
+
+from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, pgettext
 
 LEAST_COST = 0.0001  # dollars that are named; of less it is only said that it is less, as in tray_limits.js
@@ -31,3 +33,8 @@ def dollars(amount: float, decimals: int) -> str:
     """Return the amount as the active language writes it, such as $1,234.50 or 1.234,50 $."""
     number = number_format(amount, decimals, force_grouping=True)
     return pgettext("dollars", "$%(amount)s") % {"amount": number}
+
+
+def short_date(day: date) -> str:
+    """Return the date in the short form of the active language, such as 27 Nov 2026."""
+    return date_format(day, pgettext("date in a list", "j M Y"))

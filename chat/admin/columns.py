@@ -7,10 +7,10 @@ from typing import Any
 
 from django.contrib import admin
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
 
-WITH_ZONE = "Y-m-d H:i T"  # the format of a time, with the name of its zone
+from chat.formats import short_date
+
 Column = Callable[[Any, Any], str]
 """A method of an admin: called with the admin and a row."""
 
@@ -38,25 +38,27 @@ def person_column(path: str, title: Any) -> Column:
 
 def moment(when: datetime | None) -> str:
     """Return the time to the minute in the person's zone, as HTML with UTC as its tooltip; “–” for None."""
-    return _time(when, WITH_ZONE)
+    return _time(when, in_words)
 
 
 def day(when: datetime | None) -> str:
     """Return the date in the active time zone, as HTML; “–” for None."""
-    return _time(when, "Y-m-d")
+    return _time(when, short_date)
 
 
 def in_words(when: datetime) -> str:
-    """Return the time in the format of `moment`, as plain text for a sentence."""
-    return date_format(timezone.localtime(when), WITH_ZONE)
+    """Return the time as plain text for a sentence: in the person's zone, or in UTC and saying so."""
+    local = timezone.localtime(when)
+    zone = " UTC" if timezone.get_current_timezone_name() == "UTC" else ""
+    return f"{short_date(local)}, {local:%H:%M}{zone}"
 
 
-def _time(when: datetime | None, shown: str) -> str:
+def _time(when: datetime | None, written: Callable[[datetime], str]) -> str:
     if when is None:
         return "–"
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         when.isoformat(timespec="seconds"),
-        date_format(when.astimezone(UTC), WITH_ZONE),
-        date_format(timezone.localtime(when), shown),
+        f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        written(timezone.localtime(when)),
     )

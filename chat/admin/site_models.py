@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import catalog
 from chat.db.executor import write_lock
-from chat.formats import grouped_number
+from chat.formats import grouped_number, short_date
 from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
 from chat.views.requests.responses import HttpResponseSeeOther
@@ -130,7 +130,7 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
 
     @admin.display(description=_("groups"))
     def groups_(self, obj: SiteModel) -> SafeString | str:
-        names = [(group.name,) for group in obj.groups.all()]
+        names = [(group,) for group in obj.groups.all()]
         return format_html_join(", ", "<bdi>{}</bdi>", names) or gettext("everyone")
 
     @admin.display(description=_("window"))
@@ -161,7 +161,7 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
         if obj.has_ended and (since := obj.delisted_at or obj.last_rejected):
             return gettext("gone since %(day)s") % {"day": in_words(since)}
         retires = _model(obj).retires
-        return retires.isoformat() if retires else "–"
+        return short_date(retires) if retires else "–"
 
     @admin.action(description=_("Show"), permissions=["change"])
     def show(self, request: HttpRequest, queryset: QuerySet) -> None:

@@ -26,7 +26,7 @@ def test_a_row_says_who_with_what_how_much_and_how_it_ended(reviewer: Client) ->
     page = reviewer.get(LIST).content.decode()
     for text in ("On boats", ">alice<", "GLM 4.7 Flash", ">6<", "3,000 / 60", "Complete", "1 up, 1 down"):
         assert text in page
-    assert "2026-11-01 09:06 UTC<" in page
+    assert "1 Nov 2026, 09:06 UTC<" in page
     assert f'href="{LIST}{talk.pk}/change/"' in page
 
 
@@ -40,7 +40,7 @@ def test_deleted_conversations_stay_and_are_marked(reviewer: Client) -> None:
     talk = seed.talk()
     talk.deleted = seed.BEGUN + timedelta(days=1)
     talk.save()
-    assert re.search(r"Deleted <time[^>]+>2026-11-02<", reviewer.get(LIST).content.decode())
+    assert re.search(r"Deleted <time[^>]+>2 Nov 2026<", reviewer.get(LIST).content.decode())
 
 
 def test_marks_say_what_is_temporary_archived_and_shared(reviewer: Client, settings: Any) -> None:

@@ -44,7 +44,7 @@ def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
     for fact in (
         "GLM 4.7 Flash",
         "alice@example.org",
-        "2026-11-04 09:00",
+        "4 Nov 2026, 09:00",
         "1,000 in, 20 out",
         "<dt>Cost</dt><dd>&lt;\u00a0$0.0001</dd>",
     ):

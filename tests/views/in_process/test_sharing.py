@@ -368,6 +368,16 @@ def test_the_number_of_links_is_bounded(
     assert share(hers, reply).status_code == 409
 
 
+def test_a_reply_without_text_is_not_quoted(hers: Client, reply: Message) -> None:
+    address, part = f"/messages/{reply.pk}/share/", {"HTTP_X_REQUESTED_WITH": "fetch"}
+    assert "2 messages, up to</span> <q " in hers.get(address, **part).content.decode()
+    Message.objects.filter(pk=reply.pk).update(text="")
+    dialog = hers.get(address, **part).content.decode()
+    assert "2 messages in all." in dialog
+    assert "<q " not in dialog
+    assert "Last message" not in hers.get(address, **HTML).content.decode()
+
+
 def test_the_form_says_what_is_shared_and_the_link_is_shown(hers: Client, reply: Message) -> None:
     address = f"/messages/{reply.pk}/share/"
     form = hers.get(address, **HTML).content.decode()

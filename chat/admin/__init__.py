@@ -5,7 +5,7 @@ One subject per file.
 
 from django.contrib import admin
 from django.utils.functional import lazy
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.site import identity
@@ -19,6 +19,15 @@ from . import (  # noqa: F401 - to register the lists
     site_models,
     users,
     workers,
+)
+
+# Words of Django's pages that the chat's catalogs translate in its own words: they come before Django's.
+IN_OWN_WORDS = (
+    gettext_noop("Add %(name)s"),
+    gettext_noop("Add %s"),
+    gettext_noop("Save and add another"),
+    gettext_noop("Save and continue editing"),
+    gettext_noop("email address"),
 )
 
 

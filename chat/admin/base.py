@@ -15,6 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 from django.views.decorators.http import require_safe
 
 from chat.accounts.forms import MAX_PASSWORD_CHARS
@@ -151,7 +152,8 @@ class LoggedValuesMixin(admin.ModelAdmin):
     ) -> list[dict[str, dict[str, list[str]]]]:
         if add or not form.changed_data:
             return super().construct_change_message(request, form, formsets, add)
-        return [{"changed": {"fields": [_change(form, name) for name in form.changed_data]}}]
+        with override("en"):  # the log has one language, whoever writes it
+            return [{"changed": {"fields": [_change(form, name) for name in form.changed_data]}}]
 
 
 def _change(form: Any, name: str) -> str:

@@ -74,13 +74,13 @@ class ApiKeyAdmin(GrantAdmin):
     actions = ("revoke", "allow_gateway", "forbid_gateway")
     user_ = person_column("user", _("person"))
     last_used_ = time_column("last_used", _("last used"))
-    created_ = time_column("created", _("made"))
+    created_ = time_column("created", _("created"))
 
     @admin.display(description=_("begins with"), ordering="prefix")
     def prefix_(self, obj: ApiKey) -> SafeString:
         return format_html("<code>{}…</code>", obj.prefix)
 
-    @admin.display(description=_("may"))
+    @admin.display(description=_("permissions"))
     def scopes(self, obj: ApiKey) -> str:
         allowed = {
             _("run models"): obj.may_run,
@@ -228,7 +228,7 @@ class AssistantAdmin(GrantAdmin):
     def published_to(self, obj: Assistant) -> str:
         if obj.everybody:
             return str(_("everybody"))
-        return ", ".join(group.name for group in obj.groups.all())
+        return ", ".join(map(str, obj.groups.all()))
 
     @admin.action(description=_("End the publication of the selected assistants"), permissions=["publish"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet) -> None:

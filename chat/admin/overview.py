@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from chat.catalog import account, config
@@ -25,7 +26,7 @@ from .model_stats import USAGE_PERMISSIONS
 LIST_PROBLEMS = {
     "The list of models is empty.": gettext_noop("it is empty"),
     "The list does not end.": gettext_noop("it does not end"),
-    "This is no list.": gettext_noop("what came is no list"),
+    "This is no list.": gettext_noop("the answer is not a list"),
     **dict.fromkeys(("ConnectTimeout", "ReadTimeout", "TimeoutError"), gettext_noop("no answer in time")),
     "ConnectError": gettext_noop("no connection"),
 }
@@ -67,7 +68,7 @@ def _figures(user: Any, days: list[Day]) -> list[Figure]:
     figures = _replies(days[-1], today) if days else []
     if user.has_perm("chat.view_call"):
         number = Call.objects.filter(created__gte=today).count()
-        figures.append(Figure(gettext("API calls"), grouped_number(number), _list("call", today)))
+        figures.append(Figure(capfirst(gettext("API calls")), grouped_number(number), _list("call", today)))
     if user.has_perms(USAGE_PERMISSIONS):
         cost = written_cost(*days[-1].costs)
         figures.append(Figure(gettext("Cost"), cost, reverse("admin:chat_run_rates") + "?period=today"))

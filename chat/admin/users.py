@@ -25,7 +25,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.accounts.forms import AccountForm, SetUserPasswordForm, UserChangeForm
 from chat.models import SiteModel, User
-from chat.models.user import Role, role_expression, set_permissions
+from chat.models.user import REVIEWERS, Role, role_expression, set_permissions
 
 from .base import ChatAdmin, ConfirmedForm, ConfirmedFormMixin, LoggedValuesMixin
 from .columns import time_column
@@ -200,6 +200,12 @@ class UserAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, Dj
         return settings.SITE_URL + reverse("reset", args=[key, default_token_generator.make_token(person)])
 
 
+def _shown(group: Group) -> str:
+    """Return the name as people see it. Only here is that of `REVIEWERS` translated."""
+    return gettext("Reviewers") if group.name == REVIEWERS else group.name
+
+
+Group.add_to_class("__str__", _shown)  # Django's lists, forms and filters show it so
 admin.site.unregister(Group)
 
 

@@ -59,6 +59,8 @@ def test_todays_figures_are_on_top(administrator: Client) -> None:
     found = figures(administrator)
     assert found.pop("Cost") == "$0.0002"
     assert found == {"Replies": "2", "Failed replies": "1", "API calls": "1"}
+    administrator.defaults["HTTP_ACCEPT_LANGUAGE"] = "fr"
+    assert all(name[0].isupper() for name in figures(administrator))
 
 
 def test_each_figure_leads_to_the_list_it_counts(administrator: Client) -> None:

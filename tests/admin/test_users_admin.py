@@ -172,6 +172,15 @@ def test_the_log_of_changes_has_the_values(root: User, alice: User) -> None:
     assert PASSWORD not in page
 
 
+def test_the_chats_own_group_is_named_in_ones_language(root: User) -> None:
+    page = as_(root).get("/admin/chat/user/", HTTP_ACCEPT_LANGUAGE="fr").content.decode()
+    assert "Reviewers" not in page
+    assert ">Relecteurs</a>" in page
+    assert "<summary>Groupes</summary>" in page
+    assert ">\n      Ajouter\u202f: personne" in page
+    assert Group.objects.get().name == "Reviewers"
+
+
 def test_nobody_is_deleted(root: User, alice: User) -> None:
     client = as_(root)
     assert client.post(address(alice, "delete"), {"post": "yes"}).status_code == 403

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.accounts.access_log import record, record_list
@@ -179,7 +179,7 @@ def _marks(conversation: Any) -> Iterator[tuple[str, str]]:
     if conversation.temporary:
         yield "mark", gettext("Temporary")
     if conversation.archived_at is not None:
-        yield "mark", gettext("Archived")
+        yield "mark", pgettext("mark of a chat", "Archived")
     if conversation.stats.shared:
         yield "mark", gettext("Shared")
 

@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class ConversationAccess(models.Model):
@@ -24,7 +25,7 @@ class ConversationAccess(models.Model):
     """
 
     class Kind(models.TextChoices):
-        CONVERSATION = "conversation", _("Chat")
+        CONVERSATION = "conversation", pgettext_lazy("kind of reading", "Chat")
         LIST = "list", _("List")
 
     at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -269,9 +270,8 @@ def facts(model: LlmModel) -> dict[str, Any]:
 def tokens(window: int) -> str:
     """Return a token count in short, as model makers write it: both 131072 and 128000 are "128k"."""
     thousand = 1000 if window % 100 == 0 else 1024
-    if window >= thousand**2:
-        return f"{window / thousand**2:.3g}M"
-    return f"{window / thousand:.3g}k"
+    number, unit = (window / thousand**2, "M") if window >= thousand**2 else (window / thousand, "k")
+    return number_format(f"{number:.3g}") + unit
 
 
 def dollars(price: float | None) -> str:

@@ -36,6 +36,8 @@ GLM, QWQ = "@cf/zai-org/glm-4.7-flash", "@cf/qwen/qwq-32b"
 )
 def test_a_window_is_said_as_its_maker_says_it(window: int, text: str) -> None:
     assert model_picker.tokens(window) == text
+    with override("de"):
+        assert model_picker.tokens(window) == text.replace(".", ",")
 
 
 @pytest.mark.parametrize(

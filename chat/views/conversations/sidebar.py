@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from chat.conversations.changes import MAX_PINNED_CONVERSATIONS
@@ -133,7 +134,7 @@ def _name(key: str) -> str:
         return gettext("Yesterday")
     if key == "week":
         return gettext("Previous 7 days")
-    return date_format(datetime.strptime(key, "%Y-%m"), "YEAR_MONTH_FORMAT")
+    return capfirst(date_format(datetime.strptime(key, "%Y-%m"), "YEAR_MONTH_FORMAT"))
 
 
 def _item(row: dict[str, Any], current: uuid.UUID | None) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class UserChangeForm(UniqueEmailMixin, DjangoUserChangeForm):
                 "Without this, the person is signed out at once and cannot sign in. Their chats are kept."
             ),
             "is_staff": "",
-            "is_superuser": _("Also those that no group gives."),
+            "is_superuser": _("Including those that no group has."),
             "groups": _("A group gives its permissions, and access to the models that are limited to it."),
             "user_permissions": _("In addition to those of the groups."),
         }

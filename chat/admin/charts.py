@@ -81,10 +81,10 @@ def _failures(days: list[Day]) -> Chart:
 def _waits(days: list[Day]) -> Chart:
     title, nothing = gettext("Time to the first token"), gettext("No reply began.")
     newest = next((day for day in reversed(days) if day.half is not None), None)
-    total = gettext("lately half within %(n)s") % {"n": _seconds(newest.half)} if newest else ""
+    total = gettext("latest median: %(n)s") % {"n": _seconds(newest.half)} if newest else ""
     columns: dict[str, Callable[[Day], float | None]] = {
-        gettext("95 of 100 within"): lambda day: day.most,
-        gettext("Half within"): lambda day: day.half,
+        gettext("95th percentile"): lambda day: day.most,
+        gettext("Median"): lambda day: day.half,
     }
     return _chart(title, total, nothing, days, columns, _seconds)
 
@@ -117,7 +117,7 @@ def _chart(
     bars = list(_bars([values for _date, values in rows], most)) if most else []
     scale = gettext("highest: %(n)s") % {"n": written(most)}
     if len(columns) > 1:
-        scale += " · " + gettext("outlined: 95 of 100")
+        scale += " · " + gettext("outlined: 95th percentile")
     return Chart(title, total, nothing, scale, list(columns), bars, texts)
 
 

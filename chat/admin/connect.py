@@ -70,7 +70,7 @@ class ConnectForm(forms.Form):
         typed = self.cleaned_data["token"].removeprefix("Bearer ").strip()
         if TOKEN.fullmatch(typed):
             return str(typed)
-        raise ValidationError(_("This is no token. Copy it again."))
+        raise ValidationError(_("This does not look like an API token. Copy it again."))
 
 
 @sensitive_post_parameters("token")

@@ -56,7 +56,7 @@ class DoorForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if self.is_door and not data.get("kind") and not (data.get("name") and data.get("model")):
-            raise ValidationError(gettext("A door of your own needs a name and a model."))
+            raise ValidationError(gettext("A door that you add needs a name and a model."))
         return data
 
     @property
@@ -79,7 +79,7 @@ class DoorFormSet(forms.BaseFormSet):
             return
         kinds = [form.cleaned_data["kind"] for form in self.forms if form.cleaned_data.get("kind")]
         if len(kinds) > len(set(kinds)):
-            raise ValidationError(gettext("A kind of door is there twice."))
+            raise ValidationError(gettext("Two doors are of the same kind. Show each kind once."))
         if not 0 < len(self.rows) <= MAX_DOORS:
             words = gettext("Show at least one door and at most %(most)s.")
             raise ValidationError(words % {"most": MAX_DOORS})

@@ -76,7 +76,8 @@ def _message(sent: Object, where: str, *, takes_all: bool) -> Object:
     content = content_of(sent, where, takes_all=takes_all)
     message: Object = {"role": "system" if role == "developer" else role, **content}
     if role != "user" and _has_files(message):
-        raise InvalidField(_("Only a user’s message can have pictures and files."), f"{where}.content")
+        words = _("Only messages with the role “user” can have pictures and files.")
+        raise InvalidField(words, f"{where}.content")
     if sent.get("function_call") is not None:
         raise unsupported(f"{where}.function_call", _("Use “tool_calls”."))
     if role == "assistant":

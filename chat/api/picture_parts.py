@@ -215,7 +215,7 @@ def _with_part(messages: list[Any], part: Object) -> list[Any]:
             parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
             shown = message | {"content": [*parts, part]}
             return [*messages[:index], shown, *messages[index + 1 :]]
-    raise BadRequest(_("Only a user’s message can have pictures and files."))
+    raise BadRequest(_("Only messages with the role “user” can have pictures and files."))
 
 
 def _url_of(image: Any) -> str:

@@ -121,6 +121,6 @@ def refused(path: str, status: int, message: str, retry_after: float | None) -> 
         return None
     if status == 404:
         message = _(
-            "There is no such endpoint. Models are asked at %(chat)s; /v1/openapi.json lists all endpoints."
+            "There is no such endpoint. Send questions to %(chat)s. /v1/openapi.json lists all endpoints."
         ) % {"chat": reverse("chat:chat_completions")}
     return error_response(envelope, error_at(status, message, retry_after))

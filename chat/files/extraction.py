@@ -68,7 +68,7 @@ REFUSALS = {
     "long": ("document_too_long", gettext_noop("This document is too long. Add a part of it.")),
     "empty": (
         "no_text",
-        gettext_noop("This document holds no text, at most pictures. Add its pages as pictures."),
+        gettext_noop("No text was found in this document. If its pages are pictures, add them as pictures."),
     ),
     "time": (
         "document_took_too_long",

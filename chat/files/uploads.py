@@ -48,7 +48,10 @@ def check_quota(user: User, more: int = 0) -> None:
     larger = Greatest(F("size"), F("tokens") * BYTES_PER_TOKEN)
     used = Attachment.objects.filter(owner=user).aggregate(used=Sum(larger))["used"] or 0
     if used + more > settings.ATTACHMENT_QUOTA_MB * MEGABYTE:
-        words = _("Your files take up your %(quota)s MB. Delete chats with files, also from the trash.")
+        words = _(
+            "Your files use all of your %(quota)s MB. Delete chats that have files, and delete them from the "
+            "trash too."
+        )
         raise QuotaExceeded(words % {"quota": settings.ATTACHMENT_QUOTA_MB})
 
 

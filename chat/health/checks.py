@@ -56,7 +56,7 @@ ERROR_ADVICE = {
     ErrorKind.QUOTA: gettext_noop("Wait until 00:00 UTC or upgrade to a paid plan."),
     ErrorKind.CREDITS: gettext_noop("Add credit in the provider’s dashboard."),
     ErrorKind.THROTTLED: gettext_noop("Try again in a minute."),
-    ErrorKind.BUSY: gettext_noop("Try again later. Nothing is wrong on this side."),
+    ErrorKind.BUSY: gettext_noop("Try again later. Your setup is not the cause."),
     ErrorKind.TIMEOUT: gettext_noop("Try again later. If this continues, choose a faster model."),
     ErrorKind.BLOCKED: gettext_noop("Check the guardrails of the gateway: they block a harmless question."),
     ErrorKind.INVALID: gettext_noop(
@@ -157,7 +157,7 @@ async def _check_database() -> Finding:
 
 async def _check_writable(engine: Engine) -> Finding:
     """Write to the database: one more heartbeat of this process, which does no harm."""
-    name = _("Log")
+    name = _("Writing to the database")
     try:
         await run_in_db(_write_heartbeat, engine)
     except DatabaseError:
@@ -205,7 +205,8 @@ async def _check_workers_ai(engine: Engine) -> Finding:
         return Finding(name, NOTE, _("None of its models are available here."))
     chosen = engine.catalog.default if engine.catalog.default in own else own[0]
     found = await check_model(engine.client, engine.catalog, chosen)
-    return Finding(name, found.state, f"{chosen.name}: {found.message}", found.advice)
+    told = _("%(name)s: %(message)s") % {"name": chosen.name, "message": found.message}
+    return Finding(name, found.state, told, found.advice)
 
 
 async def check_gateway(cloudflare: Cloudflare, gateway: str) -> Finding:

@@ -41,7 +41,7 @@ LEFT_OUT: dict[str, str] = {
     "source": _("Sources of replies"),
     "recording": _("Recordings"),
     "hidden": _("Hidden messages"),
-    "long": _("Messages that are too long here, kept in several parts"),
+    "long": _("Messages that are too long for this site, split into several"),
     "other": _("Other content"),
     "file": _("Other files of the export"),
 }
@@ -77,5 +77,5 @@ CONVERSATION_PROBLEMS: dict[str, str] = {
     "many": _("with too many messages"),
     "parent": _("with a message that answers a missing one"),
     "text": _("with characters that aren’t valid text"),
-    "version": _("made by a newer version of this chat"),
+    "version": _("made by a newer version of this software"),
 }

@@ -77,7 +77,7 @@ def test_all_processes_use_it_until_it_is_disconnected(
         ("0" * 32, TOKEN, "Cloudflare has no account with this ID."),
         ("acc", NO_WORKERS_AI, "may not use Workers AI in this account. Check the account ID"),
         ("an account", TOKEN, "This holds no account ID"),
-        ("acc", "short", "This is no token."),
+        ("acc", "short", "This does not look like an API token."),
         ("", "", "This field is required."),
     ],
 )
@@ -127,8 +127,7 @@ def test_the_settings_win_and_a_changed_key_asks_again(servers: Callable[..., Se
     server = servers()
     root = server.person("root")
     page = root.get(PAGE)
-    assert "The settings connect the account acc" in text(page)
-    assert "CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN" in text(page)
+    assert "The account acc is set by CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN" in text(page)
     assert 'name="token"' not in page.text
     connect(root)
     assert "The account that was connected here is not used." in text(root.get(PAGE))

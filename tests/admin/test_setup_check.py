@@ -67,7 +67,7 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
     response = check(root)
     assert states(response) == {
         "Database": "good",
-        "Log": "good",
+        "Writing to the database": "good",
         "Redis": "note",
         "Files": "good",
         "Reading of files": "good",

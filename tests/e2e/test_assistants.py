@@ -85,7 +85,7 @@ def test_documents_are_added_shown_and_removed(window: Window, server: Server, f
     boxes = page.locator(".chosen-documents input:checked")
     expect(boxes).to_have_count(2)
     refused = page.get_by_role("alert")
-    expect(refused.filter(has_text="holds no text")).to_have_count(1)
+    expect(refused.filter(has_text="No text was found")).to_have_count(1)
     expect(refused.filter(has_text="This is a picture.")).to_have_count(1)
     for button in page.get_by_role("button", name="Cancel").all()[::-1]:
         button.press("Enter")

@@ -18,7 +18,7 @@ LIST = "/admin/chat/sitemodel/"
 NEW = "@cf/maker/new-9b-instruct"
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 RETIRED = "@cf/meta/llama-2-7b-chat-int8"
-WORD = "Llama 2 7B Chat is no longer available. GLM 4.7 Flash answers from your next message on."
+WORD = "Llama 2 7B Chat is no longer available. From your next message on, GLM 4.7 Flash answers."
 soon = partial(until, patience=15)  # seconds
 
 

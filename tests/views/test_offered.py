@@ -103,7 +103,7 @@ def test_retired_model_is_replaced_with_a_notice(
         f"UPDATE chat_message SET model = '{model}' WHERE conversation_id = '{sql(database, key)}'"
         " AND role = 'assistant'"
     )
-    word = f"{name} is no longer available. {next_name} answers from your next message on."
+    word = f"{name} is no longer available. From your next message on, {next_name} answers."
     page = bob.get(f"/c/{key}/").text
     assert word in page
     assert f'value="{successor}" selected' in page

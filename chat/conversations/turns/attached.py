@@ -56,7 +56,7 @@ def _not_found(user: User, ids: Sequence[uuid.UUID]) -> AttachmentNotFound:
         lost = [id_ for id_ in ids if id_ not in sent]
         return gone(lost)
     names = ", ".join(sent[id_].name for id_ in ids)
-    words = _("Already sent with another message: %(names)s. Add again what this message needs.")
+    words = _("Already sent with another message: %(names)s. To send them with this one too, add them again.")
     return AttachmentNotFound(words % {"names": names}, ids)
 
 

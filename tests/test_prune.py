@@ -44,11 +44,6 @@ def ago(days: float) -> Any:
     return timezone.now() - timedelta(days=days)
 
 
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
 def prune(*options: str) -> dict[str, int]:
     """Run the command and return the number of each kind that it names."""
     output = StringIO()

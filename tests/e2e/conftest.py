@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.conftest import missing
+from tests.e2e.chat_page import ChatPage
 from tests.e2e.fonts import DEJAVU, environment
 from tests.e2e.sidebar_page import conversations, drop
 from tests.e2e.windows import PATIENCE, Windows
@@ -159,3 +160,9 @@ def window(windows: Windows) -> Iterator[Callable[..., Page]]:
     """
     yield windows.open
     assert windows.take_back() == []
+
+
+@pytest.fixture
+def chat(request: pytest.FixtureRequest, window: Callable[..., Page], server: Server) -> ChatPage:
+    """Open a chat on a wide page, or as wide as the test says."""
+    return ChatPage.open(window, server, width=getattr(request, "param", 1280))

@@ -24,11 +24,6 @@ GAPS = """figure => {
 }"""
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def block(page: Page) -> Locator:
     return page.locator("figure.code").first
 

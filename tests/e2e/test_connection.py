@@ -24,11 +24,6 @@ def chromium(whole_chromium: Browser) -> Browser:
 
 
 @pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
-@pytest.fixture
 def network(server: Server) -> Iterator[Network]:
     made = Network(server.port)
     yield made

@@ -9,11 +9,6 @@ from tests.e2e.chat_page import ChatPage, Window
 from tests.support.server import Server
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:
     chat.ask("The first one")
     chat.ended()

@@ -1,6 +1,5 @@
 """A text of 199,000 characters, as people paste it: written on, sent, folded, printed."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
@@ -11,11 +10,6 @@ from tests.support.server import Server
 WORDS = "word " * 39_800  # without a line break, which is the hardest to lay out
 KEYS = 10
 HEIGHT = "text => text.getBoundingClientRect().height"
-
-
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
 
 
 def test_a_key_behind_a_long_paste_costs_little(chat: ChatPage) -> None:

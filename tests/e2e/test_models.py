@@ -218,17 +218,3 @@ def test_a_failed_model_list_loads_the_next_time(window: Window, server: Server)
     shell.page.keyboard.press("Escape")
     shell.page.unroute_all()
     opened(shell)
-
-
-def test_without_javascript_a_select_chooses(window: Window, server: Server, fake) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto("/")
-    expect(page.get_by_role("button", name="Model:")).to_be_hidden()
-    assert page.locator("#model optgroup[label=Meta] option").all_text_contents().count(OTHER) == 1
-    doors = page.locator("#model optgroup[label=Suggested] option")
-    assert doors.evaluate_all("all => all.map((each) => each.label)")[:2] == [FIRST_DOOR, "Careful"]
-    page.get_by_role("combobox", name="Model").select_option(label=OTHER)
-    page.get_by_role("textbox", name="Your message").fill("Hello")
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
-    assert fake.calls[-1]["path"].endswith("llama-3.2-3b-instruct")

@@ -3,18 +3,12 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
 from tests.support.server import Server
 
 FAILURES = [3036, 5021, 2016, 5035, 10000]
-
-
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
 
 
 def outcome_html(chat: ChatPage) -> str:

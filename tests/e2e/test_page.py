@@ -12,11 +12,6 @@ HOSTILE = """<img src=x onerror="alert('img')"><script>alert('script')</script><
 KEPT = "Interrupted. What had arrived is saved."
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def test_a_question_is_shown_at_once_and_its_reply_grows(chat: ChatPage) -> None:
     text = question("words tokens=60 delay=0.03")
     chat.ask(text)

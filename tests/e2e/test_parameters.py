@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.chat_page import Window, open_instructions
+from tests.e2e.chat_page import Window
 from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
@@ -250,25 +250,3 @@ def test_the_dialog_reports_that_parameters_did_not_load(window: Window, server:
     shell.page.unroute_all()
     shell.page.keyboard.press("Escape")
     expect(opened(shell).get_by_role("group", name="Llama 3.3 70B Fast")).to_be_visible()
-
-
-def test_without_javascript_they_are_saved_and_reset(window: Window, server: Server, one, fake) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto(f"/c/{one}/")
-    dialog = open_instructions(page)
-    dialog.get_by_label("Low", exact=True).check()
-    expect(dialog.get_by_role("slider")).to_have_count(0)
-    number(dialog, "Temperature").fill("0.25")
-    with page.expect_navigation():
-        number(dialog, "Temperature").press("Enter")
-    page.get_by_role("textbox", name="Your message").fill("Hello")
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
-    assert sent(fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
-    open_instructions(page)
-    expect(number(dialog, "Temperature")).to_have_value("0.25")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Reset to defaults").click()
-    open_instructions(page)
-    expect(dialog.get_by_label("Default (Medium)")).to_be_checked()
-    expect(number(dialog, "Temperature")).to_have_value("")

@@ -69,18 +69,6 @@ def over_the_chat(page: Page) -> Locator:
     return dialog
 
 
-def test_without_scripts_a_form_is_saved(window: Window, server: Server) -> None:
-    page = window(server, "alice", color_scheme="light", java_script_enabled=False)
-    page.goto("/")
-    gear(page).click()
-    page.get_by_label("Dark").check()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
-    expect(page.get_by_label("Dark")).to_be_checked()
-    page.get_by_role("link", name="Back to chat").click()
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-
-
 def test_a_choice_over_the_chat_is_seen_and_stored_at_once(window: Window, server: Server) -> None:
     page = window(server, "alice", color_scheme="light")
     page.goto("/")

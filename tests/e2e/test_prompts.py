@@ -17,11 +17,6 @@ LETTER = {
 SUMMARY = {"title": "Short summary", "command": "summary", "text": "Summarize this:\n"}
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def save(chat: ChatPage, *prompts: dict[str, str]) -> None:
     cookies = {cookie["name"]: cookie["value"] for cookie in chat.page.context.cookies()}
     for prompt in prompts:

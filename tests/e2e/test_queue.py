@@ -14,12 +14,6 @@ BRIEF = question("words tokens=60 delay=0.05")
 ASKED = "SELECT count(*) FROM chat_message WHERE role = 'user' AND text = '{}'"
 
 
-@pytest.fixture
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """Open a chat on a wide page, or as wide as the test says."""
-    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
-
-
 def queue(chat: ChatPage) -> Locator:
     return chat.page.locator("#queue")
 

@@ -91,12 +91,6 @@ SPECIFICATION = [markdown for markdown, _ in EXAMPLES]
 WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it depends on the layout
 
 
-@pytest.fixture
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """Open a chat on a wide page, or as wide as the test says."""
-    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
-
-
 def say(chat: ChatPage, text: str, **options: object) -> None:
     chat.ask(f"Go on.\n{says_line(text, **options)}")
 

@@ -9,11 +9,6 @@ from tests.support.server import Server
 LONG = question("words tokens=4000 delay=0.05")
 
 
-@pytest.fixture
-def chat(window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server)
-
-
 def goes_on(chat: ChatPage) -> None:
     """The reply still grows a double tap later, and nothing else was asked."""
     length = len(chat.grown_to(1))

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window, menu_item, open_instructions
+from tests.e2e.chat_page import ChatPage, Window, open_instructions
 from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
@@ -92,23 +92,6 @@ def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, serve
     shell.page.unroute_all()
     shell.press(shell.instructions.get_by_role("button", name="Save"))
     expect(shell.instructions).to_be_hidden()
-
-
-def test_instructions_and_titles_save_without_javascript(window: Window, server: Server, one, fake) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto(f"/c/{one}/")
-    menu_item(page, "Instructions and model settings").click()
-    page.locator("#system").fill("Be kind.")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save").click()
-    page.get_by_role("textbox", name="Your message").fill("Hello")
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
-    assert told(fake) == ["Be kind."]
-    menu_item(page, "Rename").click()
-    page.get_by_role("textbox", name="Title of this chat").fill("Boats")
-    page.locator("#rename").get_by_role("button", name="Save").click()
-    expect(page.locator("h1")).to_have_text("Boats")
 
 
 def test_the_dialog_shows_how_full_the_context_is(window: Window, server: Server) -> None:

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.chat_page import ChatPage, question, text_of, words
 from tests.support.server import Server
 
 RUN = "11111111-1111-4111-8111-111111111111"
@@ -23,12 +23,6 @@ OPENS = {"Content-Type": "text/event-stream", "X-Run-Id": RUN}
 
 
 WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it depends on the layout
-
-
-@pytest.fixture
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """Open a chat on a wide page, or as wide as the test says."""
-    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
 def frame(event: str = "message", at: str = "", **payload: object) -> str:

@@ -8,8 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import WHY, ChatPage, Window, account_item, question, text_of, words
 from tests.e2e.input_methods import MOUSE, named, walks
-from tests.e2e.seed import count_questions, numbered, talk
-from tests.e2e.sessions import end_sessions_of
+from tests.e2e.seed import numbered, talk
 from tests.e2e.sidebar_page import conversations
 from tests.files import pictures
 from tests.support.people import PASSWORD
@@ -117,16 +116,6 @@ def test_stop_delete_and_undo_work(chat: ChatPage) -> None:
     expect(chat.page.get_by_role("link", name="What is to be stopped?")).to_be_visible()
 
 
-def test_a_conversation_is_pinned_and_tagged(chat: ChatPage) -> None:
-    ask(chat, "Hello")
-    menu(chat, "Pin")
-    expect(chat.page.locator("#conversations [data-group=pinned] li")).to_have_count(1)
-    menu(chat, "Unpin")
-    expect(chat.page.locator("#conversations [data-group=pinned] li")).to_have_count(0)
-    menu(chat, "Tags")
-    expect(chat.page.get_by_role("heading", name="Tags")).to_be_visible()
-
-
 def test_older_messages_and_older_conversations_are_pages(window: Window, server: Server) -> None:
     page = window(server, "bob", java_script_enabled=False)
     page.goto(talk(server, "bob", numbered(60)))
@@ -162,46 +151,12 @@ def test_a_question_that_is_not_taken_stays_in_its_box(chat: ChatPage) -> None:
     expect(chat.box).to_have_value(long)
 
 
-@pytest.mark.parametrize(("who", "begun"), [("bob", True), ("erin", False)])  # a login ends earlier sessions
-def test_an_expired_session_keeps_the_question(window: Window, server: Server, who: str, begun: bool) -> None:
-    chat = ChatPage.open(window, server, who, java_script_enabled=False)
-    if begun:
-        ask(chat, "Hello")
-        expect(chat.reply).to_have_attribute("data-status", "complete")
-    end_sessions_of(chat.page, server)
-    typed = f'Still there?\n\n  "{begun}"'
-    chat.box.fill(typed)
-    chat.send.click()
-    expect(chat.page.get_by_text("Your message is saved")).to_be_visible()
-    for password in ("not this one", PASSWORD):
-        chat.page.get_by_label("Name or email").fill(who)
-        chat.page.get_by_label("Password", exact=True).fill(password)
-        with chat.page.expect_navigation():
-            chat.page.get_by_role("button", name="Sign in").click()
-    expect(chat.box).to_have_value(typed)
-    expect(chat.notice).to_contain_text("hasn’t been sent yet")
-    assert "Still" not in chat.page.url
-    assert count_questions(server, typed) == 0
-    sent(chat)
-    chat.has_address()
-    expect(chat.reply).to_have_attribute("data-status", "complete")
-    assert count_questions(server, typed) == 1
-    expect(chat.questions).to_have_count(2 if begun else 1)
-
-
 def test_a_failed_reply_is_tried_again(chat: ChatPage) -> None:
     ask(chat, question("flaky fails=1 code=5007 key=plain"))
     chat.page.get_by_role("button", name="Try again").click()
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert text_of(chat.reply) == words(5)
     expect(chat.questions).to_have_count(1)
-
-
-def test_a_blank_question_gets_a_page_that_says_why(chat: ChatPage) -> None:
-    for typed in ("   ", ""):
-        chat.box.fill(typed)
-        sent(chat)
-        expect(chat.page.get_by_text("Write a message or add a file.")).to_be_visible()
 
 
 def test_files_are_not_offered_while_the_form_is_hidden(chat: ChatPage) -> None:

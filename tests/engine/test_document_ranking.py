@@ -41,11 +41,6 @@ def model(settings: Any) -> None:
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def report(alice: User) -> Attachment:
     """Hold the sought passage on page 50 of 60, in words that the question does not have."""
     pages = [FILLER] * 60

@@ -22,11 +22,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def talk(alice: User) -> Conversation:
     return Conversation.objects.create(user=alice, title="Cats", model="m")
 

@@ -26,11 +26,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def alice_client(client: Client, alice: User) -> Iterator[Client]:
     """Alice's browser, of a server that has answered before."""
     client.force_login(alice)

@@ -33,11 +33,6 @@ def folder(attachments: Any) -> None:
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def report(alice: User) -> Attachment:
     return document(alice, [*PAGES, "The margin was 7.4 percent."])
 

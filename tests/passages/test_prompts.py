@@ -28,11 +28,6 @@ def folder(attachments: Any) -> None:
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def talk(alice: User) -> Conversation:
     return Conversation.objects.create(user=alice, title="Reports", model="m")
 

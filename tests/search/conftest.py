@@ -42,11 +42,6 @@ class Talk:
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def say(alice: User) -> Say:
     """Store a text as a message of a new conversation, and return its id."""
 

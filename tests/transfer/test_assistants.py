@@ -46,11 +46,6 @@ PIRATE = AssistantContent(
 
 
 @pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
-@pytest.fixture
 def pirate(alice: User) -> Assistant:
     return assistants.create(alice, PIRATE)
 

@@ -183,7 +183,11 @@ def test_forms_lead_back_to_the_conversation(alice: Person, hers: str, path: str
     response = alice.client.post(f"/c/{hers}/{path}/", data={**fields[path], **FORM})
     assert (response.status_code, response.headers["Location"]) == (303, f"/c/{hers}/")
     if fields[path]:
-        assert "By form" in alice.get(f"/c/{hers}/").text
+        page = alice.get(f"/c/{hers}/").text
+        assert "By form" in page
+        for form in {"rename": ["rename"], "settings": ["instruct", "reset"]}[path]:
+            assert f'<form id="{form}" method="post" action="/c/{hers}/{path}/">' in page
+        assert 'name="parameters" value="reset"></form>' in page
 
 
 @pytest.mark.parametrize("path", ["rename", "settings", "seen", "delete", "messages", "undelete"])

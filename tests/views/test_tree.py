@@ -109,11 +109,6 @@ def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
     assert shown(alice, first.conversation)[-1] != stream.meta["message"]
 
 
-@pytest.fixture
-def alice(server: Server) -> Person:
-    return server.person("alice")
-
-
 def select(alice: Person, message: str) -> dict[str, str]:
     response = alice.post(f"/messages/{message}/select/", {})
     assert response.status_code == 200

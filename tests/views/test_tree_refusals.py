@@ -41,11 +41,6 @@ GOOD = {"edit": '"content": "hi"', "feedback": '"thumb": "up"'}
 
 
 @pytest.fixture
-def alice(server: Server) -> Person:
-    return server.person("alice")
-
-
-@pytest.fixture
 def hers(alice: Person) -> dict[str, str]:
     """A conversation whose reply could be continued."""
     meta = cut_short(alice, "truncated").meta

@@ -178,7 +178,7 @@ def declared_model(row: SiteModel) -> LlmModel | None:
     """Return the model as Cloudflare declares it, else as bundled; None if neither knows it."""
     if row.metadata:
         return from_record(row.metadata)
-    return next((model for model in bundled() if model.id == row.pk), None)
+    return _bundled_by_id().get(row.pk)
 
 
 def has_ended(row: SiteModel, model: LlmModel) -> bool:

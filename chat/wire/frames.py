@@ -7,7 +7,8 @@ responses, which some models send even if a stream was requested.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 from chat.wire.delta import FRAME_FIELDS, Delta, merge
@@ -135,8 +136,8 @@ class FrameReader:
                 self._broken(data, event)
                 return None
             # Of a server that sends no blank lines between its events
-            return self._all(self.read(event._replace(data=line)) for line in data.split("\n"))
-        return self._all(map(self._frame, values))
+            return reduce(merge, (self.read(event._replace(data=line)) for line in data.split("\n")), None)
+        return reduce(merge, map(self._frame, values), None)
 
     def _broken(self, data: str, event: Event) -> None:
         """Skip what is no JSON. Raises FrameError for a broken frame, unless the stream ended inside it."""
@@ -151,12 +152,6 @@ class FrameReader:
         self.done = True
         if self.has_said and self._has_skipped_last and not self.reason:
             raise FrameError(None)
-
-    def _all(self, deltas: Iterable[Delta | None]) -> Delta | None:
-        delta: Delta | None = None
-        for each in deltas:
-            delta = merge(delta, each)
-        return delta
 
     def _frame(self, frame: Any) -> Delta | None:
         if frame.__class__ is not dict:
@@ -222,7 +217,7 @@ class FrameReader:
             return None
         if not any(name in each for each in frames for name in ("choices", "response", "result")):
             raise FrameError(frame)
-        return self._all(map(self._frame, frames))
+        return reduce(merge, map(self._frame, frames), None)
 
     def _unwrapped(self, frame: _Object) -> Delta | None:
         """Read what is in an envelope: a text, a frame or a list of frames."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from chat.catalog import catalog
@@ -11,6 +12,7 @@ from chat.engine import engine
 from chat.models import User
 from tests.support.assistants import bob, staff
 from tests.support.db_threads import close_connections
+from tests.support.readings import forget_readings
 
 
 @pytest.fixture
@@ -40,3 +42,12 @@ def alice_client(client: Client, alice: User) -> Client:
     """Alice's browser."""
     client.force_login(alice)
     return client
+
+
+@pytest.fixture
+def reviewer(client: Client) -> Iterator[Client]:
+    erin = User.objects.create_user("erin", is_staff=True)
+    erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
+    client.force_login(erin)
+    yield client
+    forget_readings()

@@ -1,12 +1,10 @@
 """Citations wherever their reply is shown: in the page, the shared page, the transcript, and in copies."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -18,7 +16,6 @@ from chat.models import Attachment, AttachmentFile, Citation, Conversation, Mess
 from chat.rendering.links import is_web_address
 from chat.sharing.snapshot import copy
 from chat.views.conversations import thread
-from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 EVIL = '</blockquote><script>alert(1)</script><img src="https://evil.example/x.png">'
@@ -117,15 +114,6 @@ def shared(talk: Conversation) -> tuple[SharedLink, str]:
     token = link.generate_token()
     link.save()
     return link, token
-
-
-@pytest.fixture
-def reviewer(client: Client) -> Iterator[Client]:
-    erin = User.objects.create_user("erin", is_staff=True)
-    erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
-    client.force_login(erin)
-    yield client
-    forget_readings()
 
 
 def test_the_transcript_shows_them(reviewer: Client, talk: Conversation) -> None:

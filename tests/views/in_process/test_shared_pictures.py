@@ -1,13 +1,11 @@
 """Pictures of shared messages, of forks and copies, and of conversations under review."""
 
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from chat.conversations.turns.fork import fork
@@ -24,7 +22,6 @@ from chat.models import (
 )
 from chat.sharing import links
 from tests.files import pictures
-from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -121,15 +118,6 @@ def test_a_reader_who_continues_owns_the_shared_pictures(
     copy = Attachment.objects.get(message__conversation=made)
     assert (copy.owner, copy.name, copy.alt, copy.sha256) == (bob, "picture.jpg", "cat 0", first.sha256)
     assert client.get(f"/attachments/{copy.pk}/").status_code == 200
-
-
-@pytest.fixture
-def reviewer(client: Client) -> Iterator[Client]:
-    erin = User.objects.create_user("erin", is_staff=True)
-    erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
-    client.force_login(erin)
-    yield client
-    forget_readings()
 
 
 def test_a_transcript_shows_pictures_and_is_recorded_once(

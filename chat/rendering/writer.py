@@ -87,7 +87,7 @@ class HtmlWriter(Inline, Tables):
         self._close_honoured()
 
     def write(self, event: MarkdownEvent, span: Range) -> None:
-        name, value = _split(event)
+        name, value = split_event(event)
         if name == "Start":
             self._start(value, span)
         elif name == "End":
@@ -98,7 +98,7 @@ class HtmlWriter(Inline, Tables):
             self.SINGLE[name](self, value, span)
 
     def _start(self, element: MarkdownEvent, span: Range) -> None:
-        name, details = _split(element)
+        name, details = split_event(element)
         if not self._ends:
             self._begin(span)
         if self._caught is not None or len(self._ends) + len(self._honoured) >= MAX_HTML_DEPTH:
@@ -254,7 +254,8 @@ class HtmlWriter(Inline, Tables):
     }
 
 
-def _split(event: MarkdownEvent) -> tuple[str, Any]:
+def split_event(event: MarkdownEvent) -> tuple[str, Any]:
+    """Return (name, details or None)."""
     if isinstance(event, str):
         return event, None
     [item] = event.items()

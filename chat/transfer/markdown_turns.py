@@ -5,12 +5,12 @@ The file is read by other programs, so that CommonMark and HTML count: fences, c
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from chat.rendering.code_blocks import is_closed
 from chat.rendering.definitions import PARSER
 from chat.rendering.equation_scan import end_of_open_equation
 from chat.rendering.fences import fences
+from chat.rendering.writer import split_event
 
 MAX_OPEN = 300  # elements
 MAX_EQUAL = 3  # formatting elements that HTML opens again: “Noah's Ark clause”
@@ -200,14 +200,7 @@ class _Reader:
 def _events(source: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield (name, (begin, end) in bytes) of the parser's events; “Start Item” and “Text” are names."""
     for event, span in PARSER.events_with_range(source.decode(), merge_text=True):
-        name, details = _split(event)
+        name, details = split_event(event)
         if name in ("Start", "End"):
-            name = f"{name} {_split(details)[0]}"
+            name = f"{name} {split_event(details)[0]}"
         yield name, (span["start"], span["end"])
-
-
-def _split(event: Any) -> tuple[str, Any]:
-    if isinstance(event, str):
-        return event, None
-    [item] = event.items()
-    return item

@@ -178,17 +178,18 @@ def _refresh(request: HttpRequest, conversation: Conversation, page: Thread) -> 
 
 def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:
     """Return the conversation whose deletion can be undone: a delete form redirects to `?deleted=<id>`."""
-    try:
-        key = uuid.UUID(request.GET.get("deleted", ""))
-    except ValueError:
-        return None
-    return Conversation.objects.filter(user=user, pk=key).recoverable().first()
+    key = _key(request, "deleted")
+    return Conversation.objects.filter(user=user, pk=key).recoverable().first() if key else None
 
 
 def _just_removed(request: HttpRequest, conversation: Conversation) -> Message | None:
     """Return the message whose deletion can be undone: its form redirects to `?removed=<id>`."""
+    key = _key(request, "removed")
+    return store.recoverable(conversation, key) if key else None
+
+
+def _key(request: HttpRequest, name: str) -> uuid.UUID | None:
     try:
-        key = uuid.UUID(request.GET.get("removed", ""))
+        return uuid.UUID(request.GET.get(name, ""))
     except ValueError:
         return None
-    return store.recoverable(conversation, key)

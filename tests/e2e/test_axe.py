@@ -369,12 +369,6 @@ def test_a_long_conversation(window: Window, server: Server, planted: list[str])
     fine_at_each_width(page)
 
 
-def test_the_review(window: Window, server: Server, planted: list[str]) -> None:
-    paths = ("", "?q=bread", f"{planted[1]}/change/", "nothing/change/")
-    page = window(server, "erin", **WINDOW)
-    fine_at_each_address(page, [f"/admin/chat/conversation/{path}" for path in paths])
-
-
 @WIDTHS
 def test_the_administration(window: Window, server: Server, planted: list[str], width: int) -> None:
     paths = (
@@ -396,6 +390,8 @@ def test_the_administration(window: Window, server: Server, planted: list[str], 
         "chat/worker/",
         "chat/conversation/",
         f"chat/conversation/{planted[1]}/change/",
+        "chat/conversation/?q=bread",
+        "chat/conversation/nothing/change/",
         "chat/conversationaccess/?q=alice",
         "chat/sharedlink/",
         "chat/assistant/",
@@ -425,11 +421,3 @@ def test_the_bar_and_a_chart_on_a_phone(window: Window, server: Server, planted:
     fine(page)
     bar.get_by_role("link", name="Invitations").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Invitations")
-
-
-def test_the_findings_of_the_set_up_check(window: Window, server: Server) -> None:
-    page = window(server, "root", **WINDOW)
-    page.goto("/admin/checkup/")
-    page.get_by_role("button", name="Check the setup").click()
-    expect(page.locator(".findings .sum")).to_be_visible()
-    assert findings(page) == []

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import Window
 from tests.e2e.translation_audit import too_wide
 from tests.support.server import Server
@@ -10,7 +11,7 @@ from tests.support.server import Server
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: Server, scripts: bool) -> None:
-    page = window(server, "root", width=390, java_script_enabled=scripts)
+    page = window(server, "root", width=390, **(WINDOW if scripts else {"java_script_enabled": False}))
     page.goto("/admin/")
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Setup check").click()
@@ -22,4 +23,5 @@ def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: S
     expect(page.get_by_role("heading", name="Test the models")).to_be_visible()
     expect(page.get_by_text("Everything works.")).to_be_visible()
     if scripts:
+        assert findings(page) == []
         assert too_wide(page, 1280, 390, 320) == []

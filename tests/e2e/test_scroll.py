@@ -27,6 +27,15 @@ def grow(chat: ChatPage, more: int = 1_500) -> None:
     chat.grown_to(len(chat.text) + more)
 
 
+def is_followed(chat: ChatPage) -> None:
+    """Check that the page stays at the end of a reply that grows, and stop it."""
+    grow(chat)
+    chat.page.wait_for_function(f"() => {GAP} < 120")
+    expect(chat.jump).to_be_hidden()
+    chat.stop.click()
+    chat.ended("stopped")
+
+
 def wheel(page: Page) -> None:
     page.mouse.move(350, 300)
     page.mouse.wheel(0, -600)
@@ -61,10 +70,7 @@ def test_scrolling_up_holds_until_the_jump_to_the_end(chat: ChatPage, up: Callab
     assert chat.page.evaluate("scrollY") == place
     chat.jump.click()
     expect(chat.jump).to_be_hidden()
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
 def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
@@ -75,14 +81,10 @@ def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
     while chat.jump.is_visible():
         chat.page.mouse.wheel(0, 2_000)
         chat.page.wait_for_timeout(50)
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
-def test_inner_scrolling_goes_first_and_keeps_the_end(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_inner_scrolling_goes_first_and_keeps_the_end(chat: ChatPage) -> None:
     chat.ask(LONG)
     chat.grown_to(9_000)
     chat.box.fill("\n".join(str(n) for n in range(60)))
@@ -90,23 +92,15 @@ def test_inner_scrolling_goes_first_and_keeps_the_end(window: Window, server: Se
     assert box
     chat.page.mouse.move(box["x"] + 20, box["y"] + 20)
     chat.page.mouse.wheel(0, -100)
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    expect(chat.jump).to_be_hidden()
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
-def test_zooming_and_sideways_scrolling_are_no_way_up(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_zooming_and_sideways_scrolling_are_no_way_up(chat: ChatPage) -> None:
     chat.ask(LONG)
     chat.grown_to(9_000)
     for how in ({"deltaY": -300, "ctrlKey": True}, {"deltaY": -10, "deltaX": -80}):
         chat.page.dispatch_event("article.reply:last-of-type", "wheel", {**how, "bubbles": True})
-    grow(chat)
-    chat.page.wait_for_function(f"() => {GAP} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
+    is_followed(chat)
 
 
 @pytest.mark.parametrize("chat", [DESK, PHONE], indirect=True)

@@ -49,8 +49,7 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     assert again.bytes <= 20 * KB
 
 
-def test_finished_blocks_are_left_alone(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_finished_blocks_are_left_alone(chat: ChatPage) -> None:
     chat.ask(f"Go on.\n{says_line(essay(12_000), size=24, delay=0.01)}")
     chat.reply.wait_for()
     chat.page.evaluate(BLOCKS)

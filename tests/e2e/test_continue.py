@@ -36,8 +36,7 @@ def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, 
     assert markup(chat.reply) == streamed
 
 
-def test_a_continuation_joins_inside_a_list(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_continuation_joins_inside_a_list(chat: ChatPage) -> None:
     begun = says_line(BEGUN.rstrip("\n"), size=4, delay=0.005, reason="length")
     chat.ask(going_on(begun.removeprefix("fake: "), says_line(REST, size=2, delay=0.01)))
     chat.ended("truncated")
@@ -52,8 +51,7 @@ def test_a_continuation_joins_inside_a_list(window: Window, server: Server) -> N
     assert markup(chat.reply) == streamed
 
 
-def test_a_continuation_survives_a_reload_and_a_second_tab(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_continuation_survives_a_reload_and_a_second_tab(chat: ChatPage) -> None:
     chat.ask(going_on("length tokens=20", says_line(" more" * 200, size=5, delay=0.01)))
     begun = chat.ended("truncated")
     MOUSE.press(named(chat.reply, "Continue"))
@@ -64,8 +62,7 @@ def test_a_continuation_survives_a_reload_and_a_second_tab(window: Window, serve
     assert markup(chat.reply) == markup(tab.reply)
 
 
-def test_the_focus_goes_to_the_box_where_escape_and_stop_are(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_focus_goes_to_the_box_where_escape_and_stop_are(chat: ChatPage) -> None:
     chat.ask(going_on("length tokens=20", says_line(" more" * 2000, size=5, delay=0.01)))
     chat.ended("truncated")
     button = named(chat.reply, "Continue")
@@ -77,8 +74,7 @@ def test_the_focus_goes_to_the_box_where_escape_and_stop_are(window: Window, ser
     expect(button).to_be_visible()
 
 
-def test_only_the_last_reply_offers_to_go_on(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_only_the_last_reply_offers_to_go_on(chat: ChatPage) -> None:
     chat.ask(question("length tokens=5"))
     chat.ended("truncated")
     expect(named(chat.reply, "Continue")).to_be_visible()
@@ -90,8 +86,7 @@ def test_only_the_last_reply_offers_to_go_on(window: Window, server: Server) -> 
     expect(named(chat.replies.first, "Continue")).to_have_count(0)
 
 
-def test_a_reply_that_cannot_go_on_stays_as_it_was(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_that_cannot_go_on_stays_as_it_was(chat: ChatPage) -> None:
     chat.ask(question("length tokens=5"))
     chat.ended("truncated")
     delete(chat)
@@ -102,8 +97,7 @@ def test_a_reply_that_cannot_go_on_stays_as_it_was(window: Window, server: Serve
 
 
 @pytest.mark.parametrize("status", ["stopped", "truncated"])
-def test_the_reply_meta_is_the_same_after_a_reload(window: Window, server: Server, status: str) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_reply_meta_is_the_same_after_a_reload(chat: ChatPage, status: str) -> None:
     chat.ask(
         going_on(
             "length tokens=20" if status == "truncated" else "words tokens=2000 delay=0.02",

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import ChatPage
 from tests.support.server import Server
 
 BOOK = {"name": "book.txt", "mimeType": "text/plain", "buffer": b"word " * 200_000}
@@ -15,8 +15,7 @@ NETWORK = {
 PROGRESS = "() => document.querySelector('.tray progress')?.value > 0"
 
 
-def test_a_file_whose_upload_a_restart_has_cut_is_kept(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_file_whose_upload_a_restart_has_cut_is_kept(chat: ChatPage, server: Server) -> None:
     session = chat.page.context.new_cdp_session(chat.page)
     session.send("Network.enable")
     session.send("Network.emulateNetworkConditions", NETWORK)

@@ -115,8 +115,7 @@ def scrollers(chat: ChatPage) -> list[str]:
     return [box for box in met if box.startswith(("<pre", '<div class="table'))]
 
 
-def test_code_and_tables_are_stops_only_where_they_scroll(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_code_and_tables_are_stops_only_where_they_scroll(chat: ChatPage) -> None:
     assert scrollers(chat) == []
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     codes = [f"```\n{'x' * letters}\n```" for letters in (5, 60, 300)]
@@ -133,8 +132,7 @@ def test_code_and_tables_are_stops_only_where_they_scroll(window: Window, server
     assert len(scrollers(chat)) == 2
 
 
-def test_code_that_scrolls_is_scrolled_by_its_arrows(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_code_that_scrolls_is_scrolled_by_its_arrows(chat: ChatPage) -> None:
     chat.ask(says_line(f"```\n{'x' * 300}\n```"))
     chat.ended()
     code = chat.reply.locator("pre")
@@ -204,8 +202,7 @@ def test_with_forced_colours_everything_still_has_its_edges(window: Window, serv
         assert page.locator(what).first.evaluate(BORDER), what
 
 
-def test_a_reply_takes_the_focus_from_nobody(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_takes_the_focus_from_nobody(chat: ChatPage) -> None:
     chat.ask(says_line(REPLY, size=3, delay=0.02))
     chat.grown_to(20)
     link = chat.page.get_by_role("link", name="New chat")
@@ -279,8 +276,7 @@ def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, s
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_first_tab_leads_past_the_conversations_to_the_box(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_first_tab_leads_past_the_conversations_to_the_box(chat: ChatPage) -> None:
     chat.page.evaluate("document.activeElement.blur()")
     tab_to(chat.page, "Skip to the message box")
     chat.page.keyboard.press("Enter")

@@ -121,8 +121,7 @@ def test_the_buttons_of_an_edit_stand_in_one_row(window: Window, server: Server)
     assert rows[0] == rows[1]
 
 
-def test_a_list_in_a_list_stands_close_whatever_comes_before_it(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_list_in_a_list_stands_close_whatever_comes_before_it(chat: ChatPage) -> None:
     chat.ask(says_line("- plain\n  - in it\n- with `code`\n  - in it"))
     chat.ended()
     outer = chat.reply.locator(".prose > ul > li")
@@ -169,8 +168,7 @@ def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: 
     assert box(chat.questions.last)["y"] == before
 
 
-def test_a_reply_without_a_word_is_not_to_be_continued(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_without_a_word_is_not_to_be_continued(chat: ChatPage) -> None:
     chat.ask(question("words tokens=9 first=600"))
     expect(chat.reply.locator(".waiting")).to_be_visible()
     chat.stop.click()
@@ -186,8 +184,7 @@ def test_the_latest_question_is_whole_on_a_phone(window: Window, server: Server)
     assert below(chat.page.locator(".topbar"), chat.questions.last) >= 0
 
 
-def test_an_empty_reply_reads_the_same_after_a_reload(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_an_empty_reply_reads_the_same_after_a_reload(chat: ChatPage) -> None:
     chat.ask(question("empty"))
     chat.ended()
     for _ in range(2):
@@ -248,8 +245,7 @@ CORNERS = """() => {
 }"""
 
 
-def test_statistics_show_on_hover_and_on_request(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_statistics_show_on_hover_and_on_request(chat: ChatPage) -> None:
     chat.ask(question("words tokens=40"))
     chat.ended()
     chat.ask("And then?")
@@ -268,8 +264,7 @@ def test_statistics_show_on_hover_and_on_request(window: Window, server: Server)
     assert "40 tokens" in meta.inner_text()
 
 
-def test_a_reply_without_statistics_has_nothing_to_open(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reply_without_statistics_has_nothing_to_open(chat: ChatPage) -> None:
     chat.ask(question("words tokens=2000 delay=0.05"))
     foot = chat.reply.locator(".reply-meta")
     expect(foot).to_have_js_property("inert", True)
@@ -278,6 +273,5 @@ def test_a_reply_without_statistics_has_nothing_to_open(window: Window, server: 
     expect(foot).to_have_js_property("inert", False)  # seconds
 
 
-def test_the_ground_behind_the_corners_of_the_box_is_opaque(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_ground_behind_the_corners_of_the_box_is_opaque(chat: ChatPage) -> None:
     assert chat.page.evaluate(CORNERS) == [0, 0]  # the gradient ends where the box begins

@@ -119,8 +119,7 @@ def yesterday() -> datetime:
     return datetime.now(TOKYO) - timedelta(days=1)
 
 
-def test_a_chat_of_today_names_no_day(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_chat_of_today_names_no_day(chat: ChatPage) -> None:
     chat.ask("Hello")
     chat.ended()
     chat.page.wait_for_function("() => document.querySelector('.question .at').dateTime")

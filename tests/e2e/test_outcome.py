@@ -22,8 +22,7 @@ def told(chat: ChatPage) -> None:
     expect(chat.reply.locator(".request")).to_be_visible()
 
 
-def test_a_failure_reads_the_same_after_a_reload(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_failure_reads_the_same_after_a_reload(chat: ChatPage) -> None:
     for code in FAILURES:
         chat.page.goto("/")
         chat.ask(question(f"status code={code}"))

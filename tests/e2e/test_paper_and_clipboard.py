@@ -162,8 +162,7 @@ HTML_OF_REPLY = "() => [...document.querySelectorAll('.reply [data-part=text]')]
 MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 
 
-def test_a_streamed_equation_is_the_one_of_a_reload(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_streamed_equation_is_the_one_of_a_reload(chat: ChatPage) -> None:
     chat.ask(f"Go on.\n{says_line(TEXT, size=3, delay=0.005)}")
     chat.ended()
     expect(chat.reply.locator("math")).to_have_count(4)

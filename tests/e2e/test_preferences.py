@@ -203,8 +203,7 @@ def test_the_settings_fit_with_small_and_with_large_text(window: Window, server:
     assert sizes == {"small": 14, "normal": 16, "large": 18, "larger": 20}
 
 
-def test_the_settings_stand_beside_the_conversations(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_settings_stand_beside_the_conversations(chat: ChatPage) -> None:
     chat.ask("A question to come back to")
     chat.ended()
     page = chat.page

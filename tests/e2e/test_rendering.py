@@ -117,10 +117,7 @@ def same_after_a_reload(chat: ChatPage) -> list[object]:
     ],
     ids=["everything", "in big pieces", "cut", "late", "prose", "empty", "specification"],
 )
-def test_a_reload_shows_the_streamed_page(
-    window: Window, server: Server, text: str, size: int, delay: float
-) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reload_shows_the_streamed_page(chat: ChatPage, text: str, size: int, delay: float) -> None:
     say(chat, text, size=size, delay=delay)
     chat.ended()
     assert same_after_a_reload(chat)

@@ -10,8 +10,7 @@ from tests.e2e.input_methods import MOUSE, named, walks
 from tests.support.server import Server
 
 
-def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_keys_find_a_message_on_another_branch_and_open_it(chat: ChatPage) -> None:
     chat.ask("A quokka smiles")
     chat.ended()
     MOUSE.press(named(chat.questions.first, "Edit"))

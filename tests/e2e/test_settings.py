@@ -94,8 +94,7 @@ def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, serve
     expect(shell.instructions).to_be_hidden()
 
 
-def test_the_dialog_shows_how_full_the_context_is(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_dialog_shows_how_full_the_context_is(chat: ChatPage) -> None:
     chat.ask("Hello")
     chat.ended()
     open_instructions(chat.page)

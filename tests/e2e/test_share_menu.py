@@ -73,8 +73,7 @@ def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: 
     expect(page.get_by_role("heading", name="Share this chat")).to_be_visible()
 
 
-def test_a_temporary_chat_offers_none(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_temporary_chat_offers_none(chat: ChatPage) -> None:
     chat.page.goto("/?temporary=on")
     chat.ask("Hello")
     chat.ended()

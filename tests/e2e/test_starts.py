@@ -42,8 +42,7 @@ def test_a_beginning_that_comes_late_overwrites_nothing(window: Window, server: 
     expect(shell.chat.box).to_have_value("My own")
 
 
-def test_the_box_moves_to_the_foot_and_nothing_jumps(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_the_box_moves_to_the_foot_and_nothing_jumps(chat: ChatPage) -> None:
     box = chat.page.locator("#composer")
     before = box.bounding_box()
     assert before["y"] < 450

@@ -2,13 +2,12 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import ChatPage
 from tests.support.server import Server
 from tests.support.waiting import until
 
 
-def test_a_temporary_chat_goes_when_its_page_is_left(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_temporary_chat_goes_when_its_page_is_left(chat: ChatPage, server: Server) -> None:
     page = chat.page
     page.get_by_role("link", name="Temporary chat").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Temporary chat")

@@ -48,8 +48,7 @@ def test_one_press_tries_again_with_more_or_less(
         expect(chat.page.get_by_role("switch", name="Thinking")).not_to_be_checked()
 
 
-def test_a_reload_shows_the_same(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server)
+def test_a_reload_shows_the_same(chat: ChatPage) -> None:
     # The page shows its own minute, a reload the server's: both must be the same one.
     until(lambda: time.localtime().tm_sec < 40)
     burnt(chat)

@@ -40,8 +40,7 @@ def count(database: Database) -> int:
     return int(database.value("SELECT COUNT(*) FROM chat_attachment"))
 
 
-def test_a_picture_larger_than_a_mebibyte_arrives(server: Server) -> None:
-    alice = server.person("alice")
+def test_a_picture_larger_than_a_mebibyte_arrives(alice: Person, server: Server) -> None:
     content = pictures.noise(1_300, 1_100)
     assert 1_048_576 < len(content) < 3 * MB
     told = upload(alice, content).json()

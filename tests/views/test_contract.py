@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 from tests.support.people import CSRF
-from tests.support.server import Server
+from tests.support.server import Person, Server
 
 
 def test_a_stream_has_its_headers_and_begins_with_retry_and_meta(server: Server) -> None:
@@ -77,8 +77,7 @@ def test_each_end_of_the_upstream_is_an_end_of_ours(server: Server, scenario: st
         assert len(stream.done["message"]) > 10
 
 
-def test_a_turn_sees_what_was_said_before_it(server: Server, fake) -> None:
-    alice = server.person("alice")
+def test_a_turn_sees_what_was_said_before_it(alice: Person, fake) -> None:
     with alice.ask("first", system="Be kind.") as stream:
         stream.to_end()
     with alice.ask("second", f"/c/{stream.conversation}/messages/") as further:
@@ -92,8 +91,7 @@ def test_a_turn_sees_what_was_said_before_it(server: Server, fake) -> None:
     assert body["stream"] is True
 
 
-def test_model_and_system_sent_with_a_turn_hold_from_then_on(server: Server, fake) -> None:
-    alice = server.person("alice")
+def test_model_and_system_sent_with_a_turn_hold_from_then_on(alice: Person, fake) -> None:
     with alice.ask("first") as stream:
         stream.to_end()
     path = f"/c/{stream.conversation}/messages/"
@@ -106,8 +104,7 @@ def test_model_and_system_sent_with_a_turn_hold_from_then_on(server: Server, fak
     assert last.meta["model"] == "@cf/openai/gpt-oss-20b"
 
 
-def test_a_parent_branches_the_conversation(server: Server, fake) -> None:
-    alice = server.person("alice")
+def test_a_parent_branches_the_conversation(alice: Person, fake) -> None:
     with alice.ask("first") as stream:
         stream.to_end()
     path = f"/c/{stream.conversation}/messages/"
@@ -142,8 +139,7 @@ def test_form_send_is_303_to_the_conversation(server: Server) -> None:
     assert server.database.value(questions) == before + 2
 
 
-def test_older_messages_are_on_pages_before(server: Server) -> None:
-    alice = server.person("alice")
+def test_older_messages_are_on_pages_before(alice: Person) -> None:
     with alice.ask("question 0") as stream:
         stream.to_end()
     for number in range(1, 30):

@@ -157,8 +157,7 @@ def test_query_count_is_equal_for_many_conversations(user: User) -> None:
     assert counts[0] == counts[1] < 10
 
 
-def test_the_list_is_a_page_and_a_part_of_one(server: Server) -> None:
-    alice = server.person("alice")
+def test_the_list_is_a_page_and_a_part_of_one(alice: Person) -> None:
     with alice.ask("Something to list") as stream:
         stream.to_end()
     page = alice.get("/conversations/").text

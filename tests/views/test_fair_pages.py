@@ -18,7 +18,7 @@ from chat.views.conversations import thread
 from tests.files import documents
 from tests.support.message_trees import Tree, conversation
 from tests.support.people import SESSIONS
-from tests.support.server import Server
+from tests.support.server import Person, Server
 from tests.support.waiting import until
 from tests.views.heavy_page import AT_ONCE, seconds_meanwhile
 
@@ -53,9 +53,8 @@ def test_page_text_is_bounded_except_the_last_turn() -> None:
     assert [item["id"] for item in thread.read(tree.conversation).items] == [m.pk for m in branch[-2:]]
 
 
-def test_too_many_concurrent_pages_of_one_user_are_refused(server: Server) -> None:
+def test_too_many_concurrent_pages_of_one_user_are_refused(alice: Person, server: Server) -> None:
     """Expect 200 for the accepted ones, and for another person's page."""
-    alice = server.person("alice")
 
     async def load_pages() -> list[int]:
         limits = httpx.Limits(max_connections=400)

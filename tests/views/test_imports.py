@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.databases import Database
 from tests.support.module_server import server_with
-from tests.support.server import Server
+from tests.support.server import Person, Server
 from tests.support.waiting import until
 from tests.transfer import samples
 from tests.views.uploads import PAGE, permit, press, state, upload, wait_for
@@ -26,8 +26,7 @@ def files(server: Server) -> list[Path]:
     return list((server.folder / "imports").iterdir())
 
 
-def test_a_file_is_checked_shown_and_imported(server: Server) -> None:
-    alice = server.person("alice")
+def test_a_file_is_checked_shown_and_imported(alice: Person, server: Server) -> None:
     exported = [samples.chatgpt(), samples.claude(), {"mapping": {}}]
     response = upload(alice, json.dumps(exported).encode())
     assert (response.status_code, response.headers["Location"]) == (303, f"{PAGE}#import")

@@ -107,8 +107,7 @@ def test_another_models_purpose_is_read_from_its_description(model: LlmModel, te
 
 
 @pytest.mark.database
-def test_recent_models_are_those_of_the_latest_conversations(server: Server) -> None:
-    alice = server.person("alice")
+def test_recent_models_are_those_of_the_latest_conversations(alice: Person, server: Server) -> None:
     for model in ("@cf/qwen/qwq-32b", "@cf/openai/gpt-oss-20b", "@cf/qwen/qwq-32b"):
         with alice.ask("hello", model=model) as stream:
             stream.to_end()
@@ -117,8 +116,7 @@ def test_recent_models_are_those_of_the_latest_conversations(server: Server) -> 
 
 
 @pytest.mark.database
-def test_every_model_of_the_site_can_be_chosen(server: Server) -> None:
-    alice = server.person("alice")
+def test_every_model_of_the_site_can_be_chosen(alice: Person) -> None:
     part = alice.get("/models/").text
     select = alice.get("/").text.partition('<select id="model"')[2].partition("</select>")[0]
     offered = select.count("<option ")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.people import CSRF
-from tests.support.server import Person, Server
+from tests.support.server import Person
 from tests.views.refusals import refused
 
 DEEP = "[" * 10_000 + "]" * 10_000
@@ -129,8 +129,7 @@ def test_json_that_is_labelled_as_an_event_stream_is_taken(alice: Person) -> Non
 
 
 @pytest.mark.parametrize("token", [None, "x" * 32, "foreign"])
-def test_a_call_without_the_right_csrf_token_is_refused(server: Server, hers: str, unchanged, token) -> None:
-    alice = server.person("alice")
+def test_a_call_without_the_right_csrf_token_is_refused(alice: Person, hers: str, unchanged, token) -> None:
     del alice.client.headers["X-CSRFToken"]
     if token:
         alice.client.headers["X-CSRFToken"] = token

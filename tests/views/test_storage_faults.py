@@ -49,8 +49,7 @@ def full_disk(server: Server) -> Iterator[None]:
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
 
 
-def test_a_full_disk_refuses_files_and_nothing_else(server: Server) -> None:
-    alice = server.person("alice")
+def test_a_full_disk_refuses_files_and_nothing_else(alice: Person, server: Server) -> None:
     with full_disk(server):
         response = upload(alice, LARGE, "words.txt")
         assert code(response) == "503 storage_full"
@@ -63,8 +62,7 @@ def test_a_full_disk_refuses_files_and_nothing_else(server: Server) -> None:
     assert list((server.folder / "uploads").iterdir()) == []
 
 
-def test_a_full_disk_refuses_imports_and_api_calls(server: Server) -> None:
-    alice = server.person("alice")
+def test_a_full_disk_refuses_imports_and_api_calls(alice: Person, server: Server) -> None:
     made = alice.post("/settings/keys/", {"name": "p", "run": True, "list": True, "password": PASSWORD})
     program = Program(server.url, made.json()["key"])
     url = "data:image/jpeg;base64," + base64.b64encode(pictures.jpeg().ljust(3_000_000, b"\0")).decode()
@@ -80,8 +78,7 @@ def test_a_full_disk_refuses_imports_and_api_calls(server: Server) -> None:
     program.client.close()
 
 
-def test_a_folder_that_cannot_be_written_refuses_files(server: Server) -> None:
-    alice = server.person("alice")
+def test_a_folder_that_cannot_be_written_refuses_files(alice: Person, server: Server) -> None:
     assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
     folder = server.folder / "uploads"
     folder.rmdir()

@@ -60,8 +60,7 @@ def test_it_comes_along_in_the_form_and_is_given_back(nobody: Person, server: Se
     assert not back.history
 
 
-def test_a_sign_in_elsewhere_returns_it_too(server: Server, hers: str) -> None:
-    alice = server.person("alice")
+def test_a_sign_in_elsewhere_returns_it_too(alice: Person, hers: str) -> None:
     back = alice.client.post(LOGIN, data=fields(next=f"/c/{hers}/", content=TYPED))
     assert box(back.text) == escape(TYPED)
 

@@ -56,8 +56,7 @@ def test_an_entry_tells_what_was_requested(logging_server: Server) -> None:
 
 def test_no_entry_holds_what_was_said_or_who_said_it(logging_server: Server) -> None:
     alice = logging_server.person("alice")
-    with alice.ask("a question about sailing") as stream:
-        stream.to_end()
+    alice.asked("a question about sailing")
     assert alice.get("/search/?q=sailing").status_code == 200
     httpx.get(f"{logging_server.url}/s/{'t' * 43}/")
     entry(logging_server, "/search/")

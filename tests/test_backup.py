@@ -80,8 +80,7 @@ def test_a_site_in_use_is_backed_up_and_restored(
     (folder / picture).write_bytes(b"\3\4")
     (folder / picture).with_name(".partial-x").write_bytes(b"\3")
     alice = server.person("alice")
-    with alice.ask("hello\tthere\\n\n\u2028 it’s “quoted”") as stream:
-        stream.to_end()
+    stream = alice.asked("hello\tthere\\n\n\u2028 it’s “quoted”")
     with alice.ask(SLOW) as going:
         going.until(10)
         made = manage(folder, database, "backup", backup)
@@ -93,8 +92,7 @@ def test_a_site_in_use_is_backed_up_and_restored(
     assert not list(tmp_path.glob(".*partial*"))
     refused(manage(folder, database, "backup", backup), "already exists")
     assert "No damage found" in done(manage(folder, database, "check", "--integrity", "--backup", backup))
-    with alice.ask("after the backup") as later:
-        later.to_end()
+    alice.asked("after the backup")
     refused(manage(folder, database, "restore", backup, "--force"), "Stop it first")
     server.terminate()
     before = database.rows("SELECT id, text FROM chat_message ORDER BY id")
@@ -116,12 +114,10 @@ def test_a_site_in_use_is_backed_up_and_restored(
     login = {"login": "alice", "password": PASSWORD, "csrfmiddlewaretoken": CSRF}
     assert alice.client.post("/accounts/login/", data=login).status_code == 302
     assert "it’s “quoted”" in alice.get(f"/c/{stream.conversation}/").text
-    with alice.follow(going.run) as cut:
-        cut.to_end()
+    cut = alice.followed(going.run)
     assert cut.done
     assert cut.done["status"] == "interrupted"
-    with alice.ask("again") as again:  # new rows find free numbers
-        again.to_end()
+    alice.asked("again")
     server.terminate()
     fresh, empty = tmp_path / "fresh", another(database, tmp_path)
     try:

@@ -50,8 +50,7 @@ def told_to_come_back(response: httpx.Response) -> httpx.Response:
 @pytest.mark.postgres
 def test_an_outage_is_503_everywhere_and_leaves_no_trace(behind_cable: Server, cable: Cable) -> None:
     alice, root = behind_cable.person("alice"), behind_cable.person("root")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     own = f"/c/{stream.conversation}/"
     pages = [
         (alice, "/"), (alice, own), (alice, "/conversations/"), (alice, "/settings/keys/"),
@@ -87,8 +86,7 @@ def test_an_outage_is_503_everywhere_and_leaves_no_trace(behind_cable: Server, c
     until(lambda: alice.get("/readyz").status_code == 200)
     for person, path in pages:
         assert person.get(path, headers=PAGE).status_code == 200, path
-    with alice.start("/c/", **body) as again:  # the same key: sent once
-        again.to_end()
+    again = alice.started("/c/", **body)
     assert again.done["status"] == "complete"
     assert "Traceback" not in behind_cable.log.read_text()
 
@@ -119,8 +117,7 @@ def test_full_disk_is_reported_and_nothing_is_half_stored(
     if not database.url.startswith("sqlite"):
         return  # the disk is the database server's; see the probe's own tests
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     log = server.folder / f"server-{server.port}.log"
     limit_files(server, max(32_768, log.stat().st_size * 4))
     until(lambda: alice.get("/readyz").status_code == 503)
@@ -133,8 +130,7 @@ def test_full_disk_is_reported_and_nothing_is_half_stored(
     assert alice.get(f"/c/{stream.conversation}/").status_code == 200  # reading goes on
     limit_files(server, resource.RLIM_INFINITY)
     until(lambda: alice.get("/readyz").status_code == 200)
-    with alice.ask("hi") as again:
-        again.to_end()
+    again = alice.asked("hi")
     assert again.done["status"] == "complete"
 
 

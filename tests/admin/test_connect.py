@@ -52,8 +52,7 @@ def test_all_processes_use_it_until_it_is_disconnected(
     assert not offers(one, SMALL)
     for server in (one, other):
         until(lambda server=server: offers(server, GLM) and not offers(server, SMALL))
-        with server.person("alice").ask("hello") as stream:
-            stream.to_end()
+        stream = server.person("alice").asked("hello")
         assert (stream.text, stream.meta["model"]) == ("You said: hello", GLM)
     until(lambda: fake.lists.calls)  # the list is fetched
     assert fake.calls[-1]["headers"]["authorization"] == f"Bearer {ACCOUNT_TOKEN}"

@@ -18,8 +18,7 @@ SENT = {"csrfmiddlewaretoken": CSRF, "post": "yes", "title": "changed", "status"
 @pytest.fixture(scope="module")
 def ids(server: Server, database: Database) -> dict[str, str]:
     """A row of each table, as its address wants it; the reading is erin's of alice's conversation."""
-    with server.person("alice").ask("a secret of alice") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("a secret of alice")
     assert server.person("erin").get(f"/admin/chat/conversation/{stream.conversation}/change/").is_success
     return {
         "conversation": stream.conversation,

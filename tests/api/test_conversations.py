@@ -24,8 +24,7 @@ def hers(server: Server) -> list[str]:
     """Three conversations of alice's, the latest first."""
     made = []
     for number in range(3):
-        with server.person("alice").ask(f"question {number}\nfake: length tokens=2 delay=0") as stream:
-            stream.to_end()
+        stream = server.person("alice").asked(f"question {number}\nfake: length tokens=2 delay=0")
         made.append(stream.conversation)
     return made[::-1]
 

@@ -145,8 +145,7 @@ def test_a_kept_call_is_a_conversation_of_its_person(
     review = erin.get(f"/admin/chat/conversation/{listed[1]}/change/").text
     assert "word1 word2 word3" in review
     assert "Be kind." in review
-    with alice.ask("And on the page?", f"/c/{listed[1]}/messages/") as stream:
-        stream.to_end()
+    stream = alice.asked("And on the page?", f"/c/{listed[1]}/messages/")
     assert stream.done
     assert stream.done["status"] == "complete"
 

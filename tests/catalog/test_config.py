@@ -11,8 +11,7 @@ from tests.support.server import Person, Server, Stream
 
 
 def ask_to_end(person: Person, **fields: str) -> Stream:
-    with person.ask("fake: openai tokens=3", **fields) as stream:
-        return stream.to_end()
+    return person.asked("fake: openai tokens=3", **fields)
 
 
 def of_ones_own(fake: Fake, **more: str) -> dict[str, str]:
@@ -31,8 +30,7 @@ def test_a_site_runs_with_a_server_of_its_own_alone(servers: Callable[..., Serve
     alice = server.person("alice")
     first = ask_to_end(alice)
     assert (first.text, first.meta["model"]) == ("word1 word2 word3", "small-1")
-    with alice.ask("again\nfake: openai tokens=2", f"/c/{first.conversation}/messages/") as more:
-        more.to_end()
+    alice.asked("again\nfake: openai tokens=2", f"/c/{first.conversation}/messages/")
     assert [message["role"] for message in fake.calls[-1]["body"]["messages"]] == [
         "user",
         "assistant",

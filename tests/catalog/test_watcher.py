@@ -28,8 +28,7 @@ def test_only_the_first_process_fetches_the_list_at_start(servers: Callable[...,
     for server in (one, other):
         until(lambda server=server: "@cf/maker/new-9b" in offered(server))
     assert searches(fake) == 1
-    with other.person("alice").ask("hello", model="@cf/maker/new-9b") as stream:
-        stream.to_end()
+    other.person("alice").asked("hello", model="@cf/maker/new-9b")
     assert fake.calls[-1]["path"].endswith("/ai/run/@cf/maker/new-9b")
 
 
@@ -43,8 +42,7 @@ def test_a_list_that_cannot_be_had_delays_nothing_and_is_no_end(
     if how != "hang":
         until(lambda: database.value("SELECT error FROM chat_catalogstate"))
     assert offered(server).count('type="radio"') > 30
-    with server.person("alice").ask("hello") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("hello")
     assert stream.text == "You said: hello"
     assert server.terminate() == 0
 
@@ -54,8 +52,7 @@ def test_a_finetune_is_asked_of_its_base(servers: Callable[..., Server], fake: F
     fake.lists.finetunes = [finetune("cats", base, key)]
     server = servers()
     until(lambda: "cats (Llama 3.3 70B Fast)" in offered(server))
-    with server.person("alice").ask("hello", model=f"{base}+{key}") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("hello", model=f"{base}+{key}")
     assert stream.meta["model"] == f"{base}+{key}"
     assert fake.calls[-1]["path"].endswith(f"/ai/run/{base}")
     assert fake.calls[-1]["body"]["lora"] == key
@@ -70,8 +67,7 @@ def test_limits_from_a_rejection_reach_every_process(
 ) -> None:
     one, other = servers(), servers()
     for name in ("alice", "bob"):
-        with one.person(name).ask("fake: status code=3030", model="@cf/openai/gpt-oss-20b") as stream:
-            stream.to_end()
+        stream = one.person(name).asked("fake: status code=3030", model="@cf/openai/gpt-oss-20b")
         assert stream.done
         assert stream.done["code"] == "too_long"
     learnt = "SELECT observed_context_window FROM chat_sitemodel WHERE id = '@cf/openai/gpt-oss-20b'"

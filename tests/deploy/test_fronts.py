@@ -129,8 +129,7 @@ def test_a_stream_that_was_cut_is_resumed(site: Site) -> None:
         stream.until(1)
         run, position, seen = stream.run, stream.position, stream.text
     site.go_on(key)
-    with person.follow(run, position) as rest:
-        rest.to_end()
+    rest = person.followed(run, position)
     assert rest.finished
     assert (seen + rest.text).split() == [f"word{number}" for number in range(1, 7)]
 

@@ -105,8 +105,7 @@ def test_the_server_runs_from_the_copy_and_writes_its_data_only(unstarted: Serve
         assert healthy.returncode == 0
         person = server.person("alice")
         long = "x" * 150_000  # a body that Twisted keeps in a temporary file
-        with person.ask(f"fake: words tokens=3\n{long}") as stream:
-            stream.to_end()
+        stream = person.asked(f"fake: words tokens=3\n{long}")
         assert stream.finished
         page = person.get("/", headers={"Accept-Language": "de"}).text
         assert '<html lang="de"' in page

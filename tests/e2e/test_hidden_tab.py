@@ -99,10 +99,9 @@ def test_a_visible_again_tab_shows_other_turns(tabs: BrowserContext, server: Ser
     tabs.new_page().bring_to_front()
     page.wait_for_function("document.hidden", polling=50)
     conversation = page.url.rstrip("/").split("/")[-1]
-    with server.person("alice").ask(
+    server.person("alice").asked(
         question("words tokens=4 delay=0", "Elsewhere"), f"/c/{conversation}/messages/"
-    ) as stream:
-        stream.to_end()
+    )
     expect(chat.questions).to_have_count(1)
     page.bring_to_front()
     expect(chat.questions).to_have_count(2)

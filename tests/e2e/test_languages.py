@@ -164,9 +164,8 @@ def test_messages_of_refused_forms_and_of_the_api(visit: Callable[..., Page], se
 
 
 def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
-    with server.person("alice").ask(question("status http=429 code=3036")) as stream:
-        transcript = f"/admin/chat/conversation/{stream.to_end().conversation}/change/"
-    page = visit(transcript, "root")
+    stream = server.person("alice").asked(question("status http=429 code=3036"))
+    page = visit(f"/admin/chat/conversation/{stream.conversation}/change/", "root")
     fine(page)
     page.goto("/readings/")
     lists = [

@@ -89,8 +89,7 @@ def test_a_conversation_with_a_retired_model_says_so_and_goes_on(
 ) -> None:
     drop(server.database, "alice")
     key = conversations(server.database, "alice", ["Of old"])[0]
-    with server.person("alice").ask("hello", f"/c/{key}/messages/") as stream:
-        stream.to_end()
+    server.person("alice").asked("hello", f"/c/{key}/messages/")
     mine = key.replace("-", "")
     server.database.rows(f"UPDATE chat_conversation SET model = '{RETIRED}' WHERE id = '{mine}'")
     server.database.rows(

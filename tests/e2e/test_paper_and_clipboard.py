@@ -137,8 +137,7 @@ def test_a_conversation_on_paper(window: Window, server: Server) -> None:
 
 def test_a_shared_conversation_on_paper(window: Window, server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("Hello") as stream:
-        message = stream.to_end().meta["message"]
+    message = alice.asked("Hello").meta["message"]
     link = alice.post(f"/messages/{message}/share/", {}).json()["url"]
     page = window(server, width=PAPER)
     page.goto("/s/" + link.partition("/s/")[2])

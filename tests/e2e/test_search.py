@@ -56,8 +56,7 @@ def test_the_dialog_says_when_nothing_is_found_and_closes(window: Window, server
 
 def test_escape_closes_the_dialog_and_keeps_the_query(window: Window, server: Server) -> None:
     person = server.person("root")
-    with person.ask("A pangolin rolls") as stream:
-        conversation = stream.to_end().conversation
+    conversation = person.asked("A pangolin rolls").conversation
     page = ChatPage.open(window, server, "root").page
     page.get_by_role("link", name="Search").click()
     field = page.get_by_role("combobox", name="Search your chats")
@@ -78,8 +77,7 @@ def test_enter_opens_what_is_typed_and_not_an_earlier_result(window: Window, ser
     person = server.person("bob")
     wanted = {}
     for word in ("numbat", "wombat"):
-        with person.ask(f"A {word} sleeps") as stream:
-            wanted[word] = stream.to_end().conversation
+        wanted[word] = person.asked(f"A {word} sleeps").conversation
     page = ChatPage.open(window, server, "bob").page
     page.get_by_role("link", name="Search").click()
     dialog = page.get_by_role("dialog", name="Search your chats")
@@ -94,8 +92,7 @@ def test_enter_opens_what_is_typed_and_not_an_earlier_result(window: Window, ser
 
 def test_newer_results_keep_the_one_that_is_selected(window: Window, server: Server) -> None:
     person = server.person("carol")
-    with person.ask("A bilby digs") as stream:
-        stream.to_end()
+    person.asked("A bilby digs")
     page = ChatPage.open(window, server, "carol").page
     page.get_by_role("link", name="Search").click()
     field = page.get_by_role("combobox", name="Search your chats")
@@ -126,12 +123,10 @@ def test_a_result_on_another_branch_is_scrolled_into_view(window: Window, server
     with person.ask("Where it begins") as stream:
         path = f"/c/{stream.to_end().conversation}/messages/"
     for number in range(8):
-        with person.ask(f"A numbered echidna {number} " + "walks on " * 150, path) as stream:
-            stream.to_end()
+        stream = person.asked(f"A numbered echidna {number} " + "walks on " * 150, path)
     found = person.get("/search/", params={"q": "begins"}, headers={"Accept": "application/json"}).json()
     first = next(each["message"] for each in found["results"] if each["message"])
-    with person.start(f"/messages/{first}/edit/", content="Elsewhere") as stream:
-        stream.to_end()
+    stream = person.started(f"/messages/{first}/edit/", content="Elsewhere")
     page = ChatPage.open(window, server, "bob").page
     page.get_by_role("link", name="Search").click()
     expect(page.get_by_role("combobox", name="Search your chats")).to_be_focused()
@@ -151,8 +146,7 @@ def test_recent_chats_come_first_and_further_hits_have_a_page(window: Window, se
     with person.ask("A potoroo hops") as stream:
         path = f"/c/{stream.to_end().conversation}/messages/"
     for number in range(2):
-        with person.ask(f"The potoroo, part {number}", path) as stream:
-            stream.to_end()
+        stream = person.asked(f"The potoroo, part {number}", path)
     page = ChatPage.open(window, server, "erin").page
     page.get_by_role("link", name="Search").click()
     options = page.get_by_role("dialog").get_by_role("option")

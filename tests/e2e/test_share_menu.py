@@ -43,8 +43,7 @@ def test_two_clicks_share_a_new_chat_and_it_stays_open(window: Window, server: S
 
 
 def test_a_finger_shares_up_to_a_message(window: Window, server: Server) -> None:
-    with server.person("alice").ask("Hello") as stream:
-        conversation = stream.to_end().conversation
+    conversation = server.person("alice").asked("Hello").conversation
     page = window(server, "alice", width=390, has_touch=True)
     page.goto(f"{server.url}/c/{conversation}/")
     share = page.get_by_role("button", name="Share", exact=True)
@@ -63,8 +62,7 @@ def test_a_finger_shares_up_to_a_message(window: Window, server: Server) -> None
 
 
 def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: Server) -> None:
-    with server.person("alice").ask("Hello") as stream:
-        conversation = stream.to_end().conversation
+    conversation = server.person("alice").asked("Hello").conversation
     page = window(server, "alice", width=1280)
     page.route("**/share_dialog*.js", lambda route: route.abort())
     page.goto(f"{server.url}/c/{conversation}/")

@@ -42,8 +42,7 @@ def messages(chat: ChatPage) -> list[str]:
 def ask_elsewhere(
     chat: ChatPage, person: Person, text: str, scenario: str = "words tokens=3 delay=0"
 ) -> None:
-    with person.ask(question(scenario, text), path(chat)) as stream:
-        stream.to_end()
+    person.asked(question(scenario, text), path(chat))
 
 
 def test_a_turn_made_on_another_device_appears_with_its_question(chat: ChatPage, elsewhere: Person) -> None:
@@ -93,8 +92,7 @@ def test_an_open_edit_survives_a_new_branch_elsewhere(chat: ChatPage, elsewhere:
     edit = chat.questions.first.get_by_role("textbox")
     edit.fill("Being edited")
     key = chat.questions.first.get_attribute("data-message")
-    with elsewhere.start(f"/messages/{key}/edit/", content="Another first question") as stream:
-        stream.to_end()
+    elsewhere.started(f"/messages/{key}/edit/", content="Another first question")
     expect(chat.notice).to_contain_text("changed elsewhere")
     expect(edit).to_have_value("Being edited")
     named(chat.questions.first, "Cancel").click()
@@ -144,16 +142,14 @@ def test_a_busy_conversation_shows_the_live_reply(chat: ChatPage, elsewhere: Per
 
 def test_another_version_and_more_of_a_reply_take_its_place(chat: ChatPage, elsewhere: Person) -> None:
     first = chat.reply.get_attribute("data-message")
-    with elsewhere.start(f"/messages/{first}/regenerate/") as stream:
-        stream.to_end()
+    stream = elsewhere.started(f"/messages/{first}/regenerate/")
     expect(chat.reply).to_have_attribute("data-message", stream.meta["message"])
     expect(chat.reply.locator(".versions")).to_contain_text("2/2")
     assert elsewhere.post(f"/messages/{first}/select/", {}).status_code == 200
     expect(chat.reply).to_have_attribute("data-message", str(first))
     ask_elsewhere(chat, elsewhere, "Cut", "length tokens=20")
     chat.ended("truncated")
-    with elsewhere.start(f"/messages/{chat.reply.get_attribute('data-message')}/continue/") as stream:
-        stream.to_end()
+    stream = elsewhere.started(f"/messages/{chat.reply.get_attribute('data-message')}/continue/")
     expect(chat.reply).to_have_attribute("data-run", stream.run)
     kept = chat.text
     chat.page.reload()

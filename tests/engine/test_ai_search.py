@@ -21,8 +21,7 @@ def site(servers: Callable[..., Server]) -> Server:
 
 
 def ask_to_end(person: Person, question: str, model: str = "handbook", path: str = "/c/") -> Stream:
-    with person.ask(question, path, model=f"ai-search/{model}") as stream:
-        return stream.to_end()
+    return person.asked(question, path, model=f"ai-search/{model}")
 
 
 def calls_of(fake: Fake, name: str = "handbook") -> list[object]:
@@ -97,10 +96,8 @@ def test_a_stopped_reply_keeps_its_passages(site: Server) -> None:
 @pytest.mark.database
 def test_a_continued_reply_repeats_no_passage(site: Server) -> None:
     alice = site.person("alice")
-    with alice.ask("fake: cut after=5\nfake-then: words tokens=3", model="ai-search/handbook") as stream:
-        stream.to_end()
-    with alice.start(f"/messages/{stream.meta['message']}/continue/") as more:
-        more.to_end()
+    stream = alice.asked("fake: cut after=5\nfake-then: words tokens=3", model="ai-search/handbook")
+    more = alice.started(f"/messages/{stream.meta['message']}/continue/")
     assert more.done
     assert more.done["status"] == "complete"
     assert [row[0] for row in site.database.rows(ROWS)] == [1, 2, 3]

@@ -47,8 +47,7 @@ def killed_and_started_again(server: Server) -> tuple[int, int]:
     server.start()
     # Before it serves anything: nobody has to wait for the heartbeat of a process that is known to be dead.
     assert server.database.rows("SELECT DISTINCT status FROM chat_run") == [("interrupted",)]
-    with alice.follow(stream.run) as again:
-        again.to_end()
+    again = alice.followed(stream.run)
     assert again.done["status"] == "interrupted"
     assert stream.text.startswith(again.text) or again.text.startswith(stream.text)
     last = "SELECT text FROM chat_message WHERE role = 'assistant' ORDER BY created DESC LIMIT 1"
@@ -63,8 +62,7 @@ def test_viewers_ahead_of_the_stored_text_are_reset(server: Server) -> None:
         stream.until(100)
         server.kill()
     server.start()
-    with alice.follow(stream.run, str(len(stream.text) + 100_000)) as again:
-        again.to_end()
+    again = alice.followed(stream.run, str(len(stream.text) + 100_000))
     assert "reset" in again.names
     assert again.done["status"] == "interrupted"
 
@@ -136,11 +134,9 @@ def test_a_process_frozen_in_a_transaction_blocks_nobody(servers) -> None:
             one.signal(signal.SIGSTOP)
         frozen = time.monotonic()
         try:
-            with two.person("alice").follow(stream.run) as elsewhere:
-                elsewhere.to_end()
+            elsewhere = two.person("alice").followed(stream.run)
             assert time.monotonic() - frozen < 40.0  # it has 15 where nothing else runs
-            with two.person("bob").ask("hello") as other:
-                other.to_end()
+            two.person("bob").asked("hello")
         finally:
             one.signal(signal.SIGCONT)
         stream.to_end()

@@ -60,8 +60,7 @@ def facts(person: Person, stream: Stream) -> str:
 def test_whom_a_route_chose_is_stored_and_said(servers: Callable[..., Server]) -> None:
     server = servers(AI_GATEWAY_ID="team", GATEWAY_MODELS="dynamic/cheap,cloudflare/auto")
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=2", model="dynamic/cheap") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: words tokens=2", model="dynamic/cheap")
     assert stream.done
     assert (stream.done["status"], stream.done["served_by"]) == ("complete", "openai/gpt-5-mini")
     assert server.database.rows("SELECT model, served_by FROM chat_run") == [
@@ -114,8 +113,7 @@ def test_a_thumb_reaches_the_gateway_as_it_is_turned(team: Server, alice: Person
 
 def test_every_part_of_a_reply_is_rated(team: Server, alice: Person, fake: Fake) -> None:
     reply = ask_to_end(alice, "fake: length tokens=3").meta["message"]
-    with alice.start(f"/messages/{reply}/continue/") as more:
-        more.to_end()
+    alice.started(f"/messages/{reply}/continue/")
     alice.post(f"/messages/{reply}/feedback/", {"thumb": "up"})
     fake.wait_for(lambda calls: len(rated(fake)) == 2)
     assert sorted(rated(fake)) == sorted((row[1], 1) for row in team.database.rows(ROWS))

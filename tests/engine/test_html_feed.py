@@ -229,13 +229,10 @@ async def test_a_renderer_that_fails_costs_no_word(monkeypatch: pytest.MonkeyPat
 @pytest.mark.database
 def test_a_server_s_page_and_its_stream_show_the_same(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=40 delay=0.02", "/c/?html=1") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: words tokens=40 delay=0.02", "/c/?html=1")
     assert stream.blocks == render(stream.text)
-    with alice.follow(stream.run, page=True) as again:
-        again.to_end()
+    again = alice.followed(stream.run, page=True)
     assert again.blocks == stream.blocks
-    with alice.follow(stream.run) as plain:
-        plain.to_end()
+    plain = alice.followed(stream.run)
     assert plain.text == stream.text
     assert plain.blocks == []

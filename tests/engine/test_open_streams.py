@@ -78,8 +78,7 @@ def test_a_reader_that_is_behind_misses_nothing(server: Server) -> None:
 
 
 def test_a_reader_that_takes_nothing_costs_no_memory(server: Server) -> None:
-    with server.person("alice").ask("fake: words tokens=40000 delay=0") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("fake: words tokens=40000 delay=0")
     assert len(stream.text) > 380_000
     request = (
         f"GET /runs/{stream.run}/stream/ HTTP/1.1\r\nHost: localhost\r\n"

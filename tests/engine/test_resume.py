@@ -41,8 +41,7 @@ def test_text_and_reasoning_resume_each_at_its_own_place(server: Server) -> None
         while len(whole.reasoning) < 20:
             whole.next()
         reasoning, text = whole.reasoning, whole.text
-        with server.person("alice").follow(whole.run, whole.position) as rest:
-            rest.to_end()
+        rest = server.person("alice").followed(whole.run, whole.position)
         whole.to_end()
     assert reasoning + rest.reasoning == whole.reasoning
     assert text + rest.text == whole.text
@@ -78,15 +77,13 @@ def test_two_processes_serve_the_same_bytes_to_all_who_reload(servers) -> None:
 
 def test_resume_after_done_is_204_and_before_it_repeats_done(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     assert stream.position.endswith("!")
     assert (
         alice.get(f"/runs/{stream.run}/stream/", headers={"Last-Event-ID": stream.position}).status_code
         == 204
     )
-    with alice.follow(stream.run, stream.position.removesuffix("!")) as again:
-        again.to_end()
+    again = alice.followed(stream.run, stream.position.removesuffix("!"))
     assert again.names == ["meta", "done", "message"]
     assert again.text == ""
     assert again.finished
@@ -94,10 +91,8 @@ def test_resume_after_done_is_204_and_before_it_repeats_done(server: Server) -> 
 
 def test_a_place_beyond_the_end_of_a_finished_run_resets(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
-    with alice.follow(stream.run, "99999") as again:
-        again.to_end()
+    stream = alice.asked("hello")
+    again = alice.followed(stream.run, "99999")
     assert again.names[:2] == ["meta", "reset"]
     assert again.text == stream.text
 
@@ -106,8 +101,7 @@ def test_a_place_beyond_the_end_of_a_live_run_waits(server: Server) -> None:
     alice = server.person("alice")
     with alice.ask("fake: words tokens=30 delay=0.05") as stream:
         stream.until(5)
-        with server.person("alice").follow(stream.run, "60") as ahead:
-            ahead.to_end()
+        ahead = server.person("alice").followed(stream.run, "60")
         stream.to_end()
     assert "reset" not in ahead.names
     assert ahead.text == stream.text[60:]
@@ -116,8 +110,7 @@ def test_a_place_beyond_the_end_of_a_live_run_waits(server: Server) -> None:
 @pytest.mark.parametrize("position", ["-1", "x", "1.", "1.2.3", "!", "9" * 41, "1e3", "½", " 1"])
 def test_an_invalid_position_is_refused(server: Server, position: str) -> None:
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     response = alice.get(f"/runs/{stream.run}/stream/", params={"after": position})
     assert response.status_code == 400
     assert response.json()["error"]["code"] == "malformed"
@@ -125,8 +118,7 @@ def test_an_invalid_position_is_refused(server: Server, position: str) -> None:
 
 def test_last_event_id_wins_over_after(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     response = alice.get(
         f"/runs/{stream.run}/stream/", params={"after": "0"}, headers={"Last-Event-ID": stream.position}
     )
@@ -135,8 +127,7 @@ def test_last_event_id_wins_over_after(server: Server) -> None:
 
 def test_long_text_is_replayed_in_bounded_frames(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=6000 delay=0") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: words tokens=6000 delay=0")
     assert len(stream.text) > 40_000
     with alice.follow(stream.run) as again:
         sizes = []
@@ -167,10 +158,8 @@ def test_twenty_sends_with_one_key_are_one_turn(server: Server, fake) -> None:
 
 def test_a_key_replays_its_run_also_when_that_has_finished(server: Server) -> None:
     sent, alice = str(uuid.uuid4()), server.person("alice")
-    with alice.ask("hello", client_key=sent) as first:
-        first.to_end()
-    with alice.ask("hello", client_key=sent) as second:
-        second.to_end()
+    first = alice.asked("hello", client_key=sent)
+    second = alice.asked("hello", client_key=sent)
     assert (second.status, second.run, second.text) == (200, first.run, first.text)
 
 
@@ -179,8 +168,7 @@ def test_a_key_replays_its_run_also_when_that_has_finished(server: Server) -> No
 )
 def test_reused_key_with_other_content_is_a_conflict(server: Server, fake, other) -> None:
     sent, alice = str(uuid.uuid4()), server.person("alice")
-    with alice.ask("hello", client_key=sent) as first:
-        first.to_end()
+    first = alice.asked("hello", client_key=sent)
     response = alice.post("/c/", {"content": "hello", "client_key": sent, **other})
     assert response.status_code == 409
     assert response.json()["error"]["code"] == "conflict"
@@ -212,15 +200,13 @@ def test_busy_conversation_names_its_run_and_takes_no_other(server: Server, fake
         fake.go_on()
         stream.to_end()
     assert server.database.value("SELECT COUNT(*) FROM chat_message") == 2
-    with alice.ask("more", f"/c/{stream.conversation}/messages/") as further:
-        further.to_end()
+    further = alice.asked("more", f"/c/{stream.conversation}/messages/")
     assert further.finished
 
 
 def test_fifty_writers_make_one_turn_at_a_time(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
 
     def send(number: int) -> int:
         with server.person("alice").ask(f"n{number}", f"/c/{stream.conversation}/messages/") as further:

@@ -80,8 +80,7 @@ def test_stop_keeps_the_text_and_closes_the_upstream(server: Server, fake) -> No
 
 def test_a_stopped_run_can_be_asked_to_stop_again(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     assert alice.stop(stream.run).status_code == 202
     assert status_of(server, stream.run) == "complete"
 
@@ -146,8 +145,7 @@ def test_after_the_grace_viewers_reconnect_and_text_is_kept(servers) -> None:
     assert status == "interrupted"
     assert text.startswith(stream.text)
     server.start()
-    with server.person("alice").follow(stream.run, stream.position) as rest:
-        rest.to_end()
+    rest = server.person("alice").followed(stream.run, stream.position)
     assert stream.text + rest.text == text
     assert rest.done["status"] == "interrupted"
 

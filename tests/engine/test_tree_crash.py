@@ -41,15 +41,13 @@ def test_continue_starts_at_the_stored_text_after_each_kill_9(
     assert whole.startswith("word1 word2 ")
     assert all(whole[start:].lstrip().startswith("more1 more2 ") for start in lengths[1:])
     assert server.database.value("SELECT COUNT(*) FROM chat_runchunk") == 0
-    with alice.follow(run.run) as again:
-        again.to_end()
+    again = alice.followed(run.run)
     assert whole[lengths[-1] :] == again.text
 
 
 def test_repeated_key_finds_its_run_while_draining(server: Server, fake: Fake) -> None:
     alice = server.person("alice")
-    with alice.ask("fake: length tokens=3\nfake-then: held") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: length tokens=3\nfake-then: held")
     path, sent = f"/messages/{stream.meta['message']}/continue/", str(uuid.uuid4())
     with alice.start(path, client_key=sent) as more:
         more.until(5)

@@ -74,8 +74,7 @@ def test_an_owner_that_was_frozen_stores_what_it_had_shown(servers) -> None:
         stream.until(50)
         one.signal(signal.SIGSTOP)
         try:
-            with alice.follow(stream.run) as elsewhere:
-                elsewhere.to_end()
+            elsewhere = alice.followed(stream.run)
             assert elsewhere.done["status"] == "interrupted"
         finally:
             one.signal(signal.SIGCONT)

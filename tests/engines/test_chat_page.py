@@ -146,8 +146,7 @@ def test_a_conversation_is_renamed_deleted_and_brought_back(chat: ChatPage) -> N
 def test_a_phone_with_tables_and_code_scrolls_down_only(
     window: Window, engine: Engine, server: Server
 ) -> None:
-    with server.person("alice").ask(EVERYTHING) as stream:
-        conversation = stream.to_end().conversation
+    conversation = server.person("alice").asked(EVERYTHING).conversation
     chat = window(engine, server, "alice", PHONE)
     chat.goto(f"/c/{conversation}/")
     assert chat.browser.evaluate(

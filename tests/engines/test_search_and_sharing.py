@@ -63,8 +63,7 @@ def test_the_menu_leads_to_a_new_link(chat: ChatPage) -> None:
 
 def test_a_stranger_reads_a_shared_page(window: Window, engine: Engine, server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("Why do boats float?") as stream:
-        reply = stream.to_end().meta["message"]
+    reply = alice.asked("Why do boats float?").meta["message"]
     link = alice.post(f"/messages/{reply}/share/", {}).json()["url"]
     chat = window(engine, server, size=PHONE)
     chat.goto(urlsplit(link).path)

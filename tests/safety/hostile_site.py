@@ -148,12 +148,10 @@ def add_conversation(site: HostileSite, alice: Person) -> None:
         site.files.append(upload(alice, name, f"{vectors.text}\n{number}".encode()))
         site.names.append(site.files[-1]["name"])
     sent = [each["id"] for each in site.files]
-    with alice.ask(QUESTION, model=SEEING, attachments=sent, assistant=site.assistant) as stream:
-        stream.to_end()
+    stream = alice.asked(QUESTION, model=SEEING, attachments=sent, assistant=site.assistant)
     site.conversation, site.question = stream.conversation, stream.meta["user_message"]
     site.replies.append(stream.meta["message"])
-    with alice.ask(QUESTION, f"/c/{site.conversation}/messages/", model=KNOWLEDGE) as stream:
-        stream.to_end()
+    stream = alice.asked(QUESTION, f"/c/{site.conversation}/messages/", model=KNOWLEDGE)
     assert stream.done
     assert stream.done["citations"] > SOURCES
     site.replies.append(stream.meta["message"])

@@ -56,8 +56,7 @@ def test_a_question_with_them_is_refused_or_kept_as_it_is(server: Server, what: 
         )
         assert response.status_code == 400
         return
-    with alice.ask(text) as stream:
-        stream.to_end()
+    stream = alice.asked(text)
     assert alice.get(f"/messages/{stream.meta['user_message']}/source/").content.decode() == text
 
 

@@ -16,8 +16,7 @@ ODD = says_line(SCRIPT).replace("says", "odd_events")
 
 
 def test_strange_events_are_dropped(server: Server) -> None:
-    with server.person("alice").ask(ODD) as stream:
-        stream.to_end()
+    stream = server.person("alice").asked(ODD)
     assert stream.text == "before after"
     assert set(stream.names) <= OURS
     assert stream.done is not None

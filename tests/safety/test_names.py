@@ -24,8 +24,7 @@ def alice(server: Server) -> Person:
 
 def ask_to_end(person: Person, text: str, **fields: str) -> tuple[str, str]:
     """The keys of the conversation and of the reply."""
-    with person.ask(text, **fields) as stream:
-        stream.to_end()
+    stream = person.asked(text, **fields)
     return stream.conversation, stream.meta["message"]
 
 

@@ -243,6 +243,19 @@ class Person:
         with self.client.stream("GET", path, headers=headers) as response:
             yield Stream(response)
 
+    def asked(self, content: str, path: str = "/c/", **fields: Any) -> "Stream":
+        """Send a message. Return its stream, which has been read to its end."""
+        with self.ask(content, path, **fields) as stream:
+            return stream.to_end()
+
+    def started(self, path: str, **fields: Any) -> "Stream":
+        with self.start(path, **fields) as stream:
+            return stream.to_end()
+
+    def followed(self, run: str, position: str = "", *, page: bool = False) -> "Stream":
+        with self.follow(run, position, page=page) as stream:
+            return stream.to_end()
+
     def stop(self, run: str) -> httpx.Response:
         return self.client.post(f"/runs/{run}/stop/")
 

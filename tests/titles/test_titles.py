@@ -105,12 +105,10 @@ def test_one_conversation_gets_one_title_request(
     again = f"/messages/{stream.meta['message']}/regenerate/"
     edit = f"/messages/{stream.meta['user_message']}/edit/"
     for person, path, fields in ((alice, again, {}), (elsewhere, edit, {"content": question("Another")})):
-        with person.start(path, **fields) as more:
-            more.to_end()
+        person.started(path, **fields)
     server.terminate()
     server.start()
-    with alice.start(again) as more:
-        more.to_end()
+    alice.started(again)
     time.sleep(0.5)
     assert len(title_calls(fake)) == 1
     assert title_of(database) == FIRST_LINE
@@ -124,8 +122,7 @@ def test_a_crash_during_the_request_leaves_the_first_line(
     fake.wait_for(lambda calls: title_calls(fake))
     server.kill()
     server.start()
-    with alice.start(f"/messages/{stream.meta['message']}/regenerate/") as more:
-        more.to_end()
+    alice.started(f"/messages/{stream.meta['message']}/regenerate/")
     time.sleep(0.5)
     assert len(title_calls(fake)) == 1
     assert title_of(database) == FIRST_LINE
@@ -201,8 +198,7 @@ def test_a_reply_that_failed_or_was_cut_gets_no_title(alice: Person, database: D
             stream.to_end()
     time.sleep(0.5)
     assert (title_of(database), title_calls(fake)) == (FIRST_LINE, [])
-    with alice.start(f"/messages/{stream.meta['user_message']}/edit/", content=question("Red Boats")) as more:
-        more.to_end()
+    alice.started(f"/messages/{stream.meta['user_message']}/edit/", content=question("Red Boats"))
     until(lambda: title_of(database) == "Red Boats")
 
 

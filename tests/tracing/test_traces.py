@@ -46,8 +46,7 @@ def test_a_reply_is_a_span_in_the_trace_of_its_request(
     traced: Callable[..., Server], collector: Collector
 ) -> None:
     server = traced()
-    with server.person("alice").ask("A secret question\nfake: words tokens=3 delay=0") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("A secret question\nfake: words tokens=3 delay=0")
     request, reply = one(collector, "POST /c/"), one(collector, f"chat {MODEL}")
     assert (request.kind, reply.kind) == (2, 3)
     assert request.parent == ""
@@ -90,8 +89,7 @@ def test_a_reply_is_traced_to_its_end_although_its_page_has_gone(
 
 def test_each_try_and_its_error_is_a_span(traced: Callable[..., Server], collector: Collector) -> None:
     server = traced()
-    with server.person("alice").ask("fake: error status=400 code=5006") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("fake: error status=400 code=5006")
     assert stream.done["status"] == "failed"
     reply = one(collector, f"chat {MODEL}")
     assert reply.failed
@@ -144,8 +142,7 @@ def test_a_gateway_learns_the_trace_and_nobody_else(
     traced: Callable[..., Server], collector: Collector, fake: Fake, gateway: str
 ) -> None:
     server = traced(AI_GATEWAY_ID=gateway)
-    with server.person("alice").ask("fake: words tokens=2 delay=0") as stream:
-        stream.to_end()
+    server.person("alice").asked("fake: words tokens=2 delay=0")
     reply = one(collector, f"chat {MODEL}")
     (call,) = [call for call in fake.calls if call["method"] == "POST"]
     told = {name: value for name, value in call["headers"].items() if "trace" in name or "otel" in name}
@@ -170,8 +167,7 @@ def test_a_collector_that_is_away_delays_nobody(servers: Callable[..., Server]) 
     if list(start.problems(env.library_variable)):
         missing("OpenTelemetry", "run `make install-otel`")
     server = servers(OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", **SOON)
-    with server.person("alice").ask("fake: words tokens=3 delay=0") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("fake: words tokens=3 delay=0")
     assert stream.done["status"] == "complete"
     assert server.terminate() == 0
 

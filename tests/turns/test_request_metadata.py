@@ -18,8 +18,7 @@ def converse(server: Server, fake: Fake, name: str, times: int = 1) -> tuple[str
     person = server.person(name)
     path = "/c/"
     for _ in range(times):
-        with person.ask("fake: words tokens=2", path) as stream:
-            stream.to_end()
+        stream = person.asked("fake: words tokens=2", path)
         path = f"/c/{stream.conversation}/messages/"
     return stream.conversation, [
         call["headers"] for call in fake.calls[before:] if "/ai/run/" in call["path"]
@@ -60,9 +59,7 @@ def test_without_a_gateway_nothing_says_who_asks(server: Server, fake: Fake) -> 
 def test_a_regenerated_reply_is_another_one(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**GATEWAY)
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=2") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: words tokens=2")
     assert "cf-aig-skip-cache" not in fake.calls[-1]["headers"]
-    with alice.start(f"/messages/{stream.meta['message']}/regenerate/") as again:
-        again.to_end()
+    alice.started(f"/messages/{stream.meta['message']}/regenerate/")
     assert fake.calls[-1]["headers"]["cf-aig-skip-cache"] == "true"

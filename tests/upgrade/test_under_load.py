@@ -67,8 +67,7 @@ def vendor(database: Database) -> str:
 def test_no_send_is_refused_and_no_stream_is_cut(servers: Callable[..., Server]) -> None:
     server = servers(REQUESTS_PER_MINUTE="1000000")
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=2 delay=0") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: words tokens=2 delay=0")
     server.database.rows(STORED[vendor(server.database)].format(messages=MESSAGES))
     chat = Chat(server.url)
     job = Job(chat, QUESTION, STREAMS, over=1.0, probed=(chat,), rounds=1_000, pause=0.1)
@@ -94,13 +93,11 @@ def test_no_send_is_refused_and_no_stream_is_cut(servers: Callable[..., Server])
 def goes_on(server: Server, conversation: str) -> None:
     """The server, which is older than its database now, writes and reads in each of the changed tables."""
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=3 delay=0") as stream:
-        stream.to_end()
+    stream = alice.asked("fake: words tokens=3 delay=0")
     assert stream.done["status"] == "complete"
     message = stream.meta["message"]
     assert alice.get(f"/c/{stream.conversation}/").status_code == 200
-    with alice.start(f"/messages/{message}/regenerate/") as again:
-        again.to_end()
+    again = alice.started(f"/messages/{message}/regenerate/")
     assert again.done["status"] == "complete"
     assert alice.post(f"/c/{conversation}/rename/", {"title": "Boats"}).status_code == 200
     assert alice.post(f"/c/{stream.conversation}/delete/").status_code < 400

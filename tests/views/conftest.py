@@ -22,8 +22,7 @@ def alice(server: Server) -> Person:
 @pytest.fixture
 def hers(alice: Person) -> str:
     """A conversation of alice's."""
-    with alice.ask("hello") as stream:
-        stream.to_end()
+    stream = alice.asked("hello")
     return stream.conversation
 
 

@@ -41,8 +41,7 @@ def make_turn(person: Person, *, picture: bool = False) -> Turn:
     files = [("cat.jpg", pictures.jpeg()), ("notes.txt", b"Notes.")] if picture else []
     uploaded = [upload(person, *file) for file in files]
     sent: dict[str, Any] = {"model": SEEING, "attachments": uploaded} if uploaded else {}
-    with person.ask(f"{SECRET}\n{says_line(HTML, reason='length')}", **sent) as stream:
-        stream.to_end()
+    stream = person.asked(f"{SECRET}\n{says_line(HTML, reason='length')}", **sent)
     wanted = {"name": "a program", "run": True, "password": PASSWORD}
     key = person.post("/settings/keys/", wanted).json()["id"]
     reply = stream.meta["message"]

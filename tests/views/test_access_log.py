@@ -9,8 +9,7 @@ pytestmark = pytest.mark.database
 
 
 def test_the_owner_sees_who_read_which_conversation(server: Server) -> None:
-    with server.person("alice").ask("Why <b>boats</b>?") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("Why <b>boats</b>?")
     server.person("erin").get(f"/admin/chat/conversation/{stream.conversation}/change/")
     page = server.person("alice").get("/readings/").text
     assert f'<a href="/c/{stream.conversation}/" dir="auto">Why &lt;b&gt;boats&lt;/b&gt;?</a>' in page
@@ -23,8 +22,7 @@ def test_the_owner_sees_who_read_which_conversation(server: Server) -> None:
 
 
 def test_nobody_sees_what_was_read_of_others(server: Server) -> None:
-    with server.person("alice").ask("Only mine") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("Only mine")
     server.person("erin").get(f"/admin/chat/conversation/{stream.conversation}/change/")
     for who in ("bob", "carol", "erin", "root"):
         page = server.person(who).get("/readings/").text
@@ -34,8 +32,7 @@ def test_nobody_sees_what_was_read_of_others(server: Server) -> None:
 
 def test_the_owner_sees_who_searched_for_what(server: Server) -> None:
     for who, text in (("alice", "Tell me of <i>zebras</i>"), ("bob", "And of zebras")):
-        with server.person(who).ask(text) as stream:
-            stream.to_end()
+        server.person(who).asked(text)
     server.person("erin").get("/admin/chat/conversation/?q=%3Ci%3Ezebras")
     page = server.person("alice").get("/readings/").text
     assert "A search for “<bdi>&lt;i&gt;zebras</bdi>” showed 1 of your chats" in page

@@ -62,8 +62,7 @@ def test_payloads_have_a_response_and_ids_name_the_end(server: Server) -> None:
     ],
 )
 def test_each_end_of_the_upstream_is_an_end_of_ours(server: Server, scenario: str, status: str, code) -> None:
-    with server.person("alice").ask(f"fake: {scenario}") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked(f"fake: {scenario}")
     assert stream.done["status"] == status
     assert stream.done.get("code") == code
     assert stream.finished
@@ -78,10 +77,8 @@ def test_each_end_of_the_upstream_is_an_end_of_ours(server: Server, scenario: st
 
 
 def test_a_turn_sees_what_was_said_before_it(alice: Person, fake) -> None:
-    with alice.ask("first", system="Be kind.") as stream:
-        stream.to_end()
-    with alice.ask("second", f"/c/{stream.conversation}/messages/") as further:
-        further.to_end()
+    stream = alice.asked("first", system="Be kind.")
+    alice.asked("second", f"/c/{stream.conversation}/messages/")
     body = fake.calls[-1]["body"]
     assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "user"]
     assert body["messages"][0]["content"] == "Be kind."
@@ -92,32 +89,25 @@ def test_a_turn_sees_what_was_said_before_it(alice: Person, fake) -> None:
 
 
 def test_model_and_system_sent_with_a_turn_hold_from_then_on(alice: Person, fake) -> None:
-    with alice.ask("first") as stream:
-        stream.to_end()
+    stream = alice.asked("first")
     path = f"/c/{stream.conversation}/messages/"
-    with alice.ask("second", path, model="@cf/openai/gpt-oss-20b", system="Be short.") as further:
-        further.to_end()
-    with alice.ask("third", path) as last:
-        last.to_end()
+    alice.asked("second", path, model="@cf/openai/gpt-oss-20b", system="Be short.")
+    last = alice.asked("third", path)
     assert fake.calls[-1]["path"].endswith("@cf/openai/gpt-oss-20b")
     assert fake.calls[-1]["body"]["messages"][0] == {"role": "system", "content": "Be short."}
     assert last.meta["model"] == "@cf/openai/gpt-oss-20b"
 
 
 def test_a_parent_branches_the_conversation(alice: Person, fake) -> None:
-    with alice.ask("first") as stream:
-        stream.to_end()
+    stream = alice.asked("first")
     path = f"/c/{stream.conversation}/messages/"
-    with alice.ask("second", path) as further:
-        further.to_end()
-    with alice.ask("beside the second", path, parent=stream.meta["message"]) as beside:
-        beside.to_end()
+    alice.asked("second", path)
+    alice.asked("beside the second", path, parent=stream.meta["message"])
     assert [m["content"] for m in fake.calls[-1]["body"]["messages"] if m["role"] == "user"] == [
         "first",
         "beside the second",
     ]
-    with alice.ask("anew", path, parent=None) as anew:
-        anew.to_end()
+    alice.asked("anew", path, parent=None)
     assert [m["content"] for m in fake.calls[-1]["body"]["messages"]] == ["anew"]
     page = alice.get(f"/c/{stream.conversation}/").text
     assert "anew" in page
@@ -140,11 +130,9 @@ def test_form_send_is_303_to_the_conversation(server: Server) -> None:
 
 
 def test_older_messages_are_on_pages_before(alice: Person) -> None:
-    with alice.ask("question 0") as stream:
-        stream.to_end()
+    stream = alice.asked("question 0")
     for number in range(1, 30):
-        with alice.ask(f"question {number}", f"/c/{stream.conversation}/messages/") as further:
-            further.to_end()
+        alice.asked(f"question {number}", f"/c/{stream.conversation}/messages/")
     newest = alice.get(f"/c/{stream.conversation}/").text
     assert "question 29" in newest
     assert "question 5" in newest

@@ -158,8 +158,7 @@ def test_query_count_is_equal_for_many_conversations(user: User) -> None:
 
 
 def test_the_list_is_a_page_and_a_part_of_one(alice: Person) -> None:
-    with alice.ask("Something to list") as stream:
-        stream.to_end()
+    stream = alice.asked("Something to list")
     page = alice.get("/conversations/").text
     part = alice.get("/conversations/", headers={"X-Requested-With": "fetch"}).text
     for html in (page, part):
@@ -173,8 +172,7 @@ def test_the_list_is_a_page_and_a_part_of_one(alice: Person) -> None:
 
 def test_a_place_in_the_list_that_is_none_is_refused(server: Server) -> None:
     alice, bob = server.person("alice"), server.person("bob")
-    with bob.ask("hello") as stream:
-        stream.to_end()
+    stream = bob.asked("hello")
     foreign = alice.get("/conversations/", params={"before": stream.conversation})
     missing = alice.get("/conversations/", params={"before": str(uuid.uuid4())})
     assert (foreign.status_code, foreign.content) == (404, missing.content)

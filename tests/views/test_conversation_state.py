@@ -23,8 +23,7 @@ def again(person: Person, conversation: str, etag: str) -> int:
 
 
 def turn(person: Person, conversation: str, text: str = "and now?", **more: object) -> dict[str, str]:
-    with person.ask(text, f"/c/{conversation}/messages/", **more) as stream:
-        stream.to_end()
+    stream = person.asked(text, f"/c/{conversation}/messages/", **more)
     return stream.meta
 
 
@@ -99,8 +98,7 @@ def test_a_part_names_the_model_that_another_one_follows(alice: Person, hers: st
 
 def test_since_a_message_of_another_branch_is_a_whole_page(alice: Person, hers: str) -> None:
     made = turn(alice, hers)
-    with alice.start(f"/messages/{made['message']}/regenerate/") as stream:
-        stream.to_end()
+    alice.started(f"/messages/{made['message']}/regenerate/")
     part = alice.get(f"/c/{hers}/?since={made['message']}", headers=PART).text
     assert part.count("<article") == 4
 

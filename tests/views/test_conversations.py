@@ -41,16 +41,14 @@ def test_a_rename_changes_the_title_and_nothing_else(
 
 def test_a_later_turn_leaves_the_title_that_was_given(alice: Person, hers: str, database: Database) -> None:
     alice.post(f"/c/{hers}/rename/", {"title": "Mine"})
-    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
-        stream.to_end()
+    alice.asked("and now?", f"/c/{hers}/messages/")
     assert column(database, "title", hers) == "Mine"
 
 
 def test_a_later_turn_takes_it_out_of_the_archive(alice: Person, hers: str, database: Database) -> None:
     alice.post("/conversations/", {"action": "archive", "conversations": [hers]})
     assert column(database, "archived_at", hers)
-    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
-        stream.to_end()
+    alice.asked("and now?", f"/c/{hers}/messages/")
     assert column(database, "archived_at", hers) is None
 
 
@@ -82,8 +80,7 @@ def test_settings_hold_from_the_next_turn_on(alice: Person, hers: str, database:
         "system": "Be brief.\nBe kind.",
     }
     assert others(database, hers, "model", "system") == before
-    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
-        stream.to_end()
+    stream = alice.asked("and now?", f"/c/{hers}/messages/")
     assert stream.meta["model"] == OTHER_MODEL
     assert fake.calls[-1]["body"]["messages"][0] == {"role": "system", "content": "Be brief.\nBe kind."}
 
@@ -121,8 +118,7 @@ def test_a_reply_that_was_seen_has_no_mark_until_the_next_one(alice: Person, her
     assert marked()
     assert alice.post(f"/c/{hers}/seen/").json() == {"conversation": hers}
     assert not marked()
-    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
-        stream.to_end()
+    alice.asked("and now?", f"/c/{hers}/messages/")
     assert marked()
 
 
@@ -203,6 +199,5 @@ def test_a_new_chat_proposes_the_model_of_the_site(server: Server) -> None:
     bob = server.person("bob")
     chosen = re.compile(r'<option value="([^"]+)" selected')
     assert chosen.findall(bob.get("/").text) == ["@cf/zai-org/glm-4.7-flash"]
-    with bob.ask("hello", model=OTHER_MODEL) as stream:
-        stream.to_end()
+    bob.asked("hello", model=OTHER_MODEL)
     assert chosen.findall(bob.get("/").text) == ["@cf/zai-org/glm-4.7-flash"]

@@ -18,8 +18,7 @@ REPLY = "fake: markdown"
 @pytest.fixture(scope="module")
 def hers(server: Server) -> str:
     """A conversation of alice's."""
-    with server.person("alice").ask("# Why? <b>\nfake: length tokens=3 delay=0") as stream:
-        stream.to_end()
+    stream = server.person("alice").asked("# Why? <b>\nfake: length tokens=3 delay=0")
     return stream.conversation
 
 

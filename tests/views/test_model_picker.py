@@ -109,8 +109,7 @@ def test_another_models_purpose_is_read_from_its_description(model: LlmModel, te
 @pytest.mark.database
 def test_recent_models_are_those_of_the_latest_conversations(alice: Person, server: Server) -> None:
     for model in ("@cf/qwen/qwq-32b", "@cf/openai/gpt-oss-20b", "@cf/qwen/qwq-32b"):
-        with alice.ask("hello", model=model) as stream:
-            stream.to_end()
+        alice.asked("hello", model=model)
     assert 'data-recent="@cf/qwen/qwq-32b @cf/openai/gpt-oss-20b' in alice.get("/models/").text
     assert 'data-recent=""' in server.person("bob").get("/models/").text
 

@@ -39,8 +39,7 @@ def test_only_those_of_its_group_see_and_use_a_model(alice: Person, bob: Person,
     for path in ("/", "/models/"):
         assert f'value="{FEW}"' in alice.get(path).text
         assert FEW not in bob.get(path).text
-    with alice.ask("hello", model=FEW) as stream:
-        stream.to_end()
+    alice.asked("hello", model=FEW)
     assert fake.calls[-1]["path"].endswith(FEW)
 
 
@@ -56,8 +55,7 @@ def model_calls(person: Person, model: str, conversation: str) -> Iterator[Any]:
 def test_one_may_not_be_told_from_one_that_is_not_there(
     bob: Person, database: Database, fake: Fake, model: str
 ) -> None:
-    with bob.ask("hello") as stream:
-        stream.to_end()
+    stream = bob.asked("hello")
     reply, question = stream.meta["message"], stream.meta["user_message"]
     runs, calls = database.value("SELECT count(*) FROM chat_run"), len(fake.calls)
 
@@ -74,8 +72,7 @@ def test_one_may_not_be_told_from_one_that_is_not_there(
 
 
 def test_a_former_member_continues_with_another_model(alice: Person, bob: Person, database: Database) -> None:
-    with alice.ask("hello", model=FEW) as stream:
-        stream.to_end()
+    stream = alice.asked("hello", model=FEW)
     key = sql(database, stream.conversation)
     bobs = "(SELECT id FROM chat_user WHERE username = 'bob')"
     database.rows(f"UPDATE chat_conversation SET user_id = {bobs} WHERE id = '{key}'")
@@ -95,8 +92,7 @@ def test_a_former_member_continues_with_another_model(alice: Person, bob: Person
 def test_retired_model_is_replaced_with_a_notice(
     bob: Person, database: Database, fake: Fake, model: str, name: str, successor: str, next_name: str
 ) -> None:
-    with bob.ask("hello", model="@cf/openai/gpt-oss-120b") as stream:
-        stream.to_end()
+    stream = bob.asked("hello", model="@cf/openai/gpt-oss-120b")
     key = stream.conversation
     database.rows(f"UPDATE chat_conversation SET model = '{model}' WHERE id = '{sql(database, key)}'")
     database.rows(
@@ -108,8 +104,7 @@ def test_retired_model_is_replaced_with_a_notice(
     assert word in page
     assert f'value="{successor}" selected' in page
     assert word in bob.get(f"/models/?was={model}").text
-    with bob.ask("And now?", f"/c/{key}/messages/") as stream:
-        stream.to_end()
+    stream = bob.asked("And now?", f"/c/{key}/messages/")
     assert stream.meta["model"] == successor
     assert fake.calls[-1]["path"].endswith(successor)
     page = bob.get(f"/c/{key}/").text
@@ -123,8 +118,7 @@ def sql(database: Database, key: str) -> str:
 
 
 def test_old_page_that_sends_a_retired_model_is_answered(bob: Person, fake: Fake) -> None:
-    with bob.ask("hello", model=GONE) as stream:
-        stream.to_end()
+    stream = bob.asked("hello", model=GONE)
     assert stream.meta["model"] == DEFAULT
 
 

@@ -37,8 +37,7 @@ def site(servers: Servers) -> Server:
 @pytest.mark.database
 def test_the_fallback_model_is_shown_and_stored(site: Server) -> None:
     alice = site.person("alice")
-    with alice.ask(BUSY) as stream:
-        stream.to_end()
+    stream = alice.asked(BUSY)
     assert stream.meta["model"] == FIRST
     assert stream.done["status"] == "complete", stream.done
     assert (stream.done["answered_by"], stream.done["because"]) == (SECOND, "busy")
@@ -51,26 +50,22 @@ def test_the_fallback_model_is_shown_and_stored(site: Server) -> None:
     assert INSTEAD in page
     assert '<summary data-part="model">GPT OSS 20B</summary>' in page
     assert INSTEAD in alice.get(f"/messages/{stream.meta['message']}/outcome/").text
-    with alice.follow(stream.run) as again:
-        again.to_end()
+    again = alice.followed(stream.run)
     assert (again.meta["model"], again.done["answered_by"]) == (SECOND, SECOND)
 
 
 @pytest.mark.database
 def test_another_process_tells_the_same(site: Server, servers: Servers) -> None:
     other = servers.start(apart=True)
-    with site.person("alice").ask(BUSY) as stream:
-        stream.to_end()
-    with other.person("alice").follow(stream.run) as mirror:
-        mirror.to_end()
+    stream = site.person("alice").asked(BUSY)
+    mirror = other.person("alice").followed(stream.run)
     assert mirror.done["status"] == "complete"
     assert (mirror.done["answered_by"], mirror.done["because"]) == (SECOND, "busy")
     assert INSTEAD in other.person("alice").get(f"/c/{stream.conversation}/").text
 
 
 def test_where_the_asked_model_answers_nothing_is_said(site: Server) -> None:
-    with site.person("alice").ask("fake: words tokens=3") as stream:
-        stream.to_end()
+    stream = site.person("alice").asked("fake: words tokens=3")
     assert not {"answered_by", "because", "retry_after", "request_id"} & set(stream.done)
     assert stream.problems == []
     assert "Answered by" not in site.person("alice").get(f"/c/{stream.conversation}/").text
@@ -89,8 +84,7 @@ def test_where_the_asked_model_answers_nothing_is_said(site: Server) -> None:
 )
 def test_each_failure_offers_what_helps(site: Server, code: int, buttons: list[str]) -> None:
     alice = site.person("alice")
-    with alice.ask(failing(code), model=THIRD) as stream:
-        stream.to_end()
+    stream = alice.asked(failing(code), model=THIRD)
     part = alice.get(f"/messages/{stream.meta['message']}/outcome/").text
     assert stream.done["message"].replace("'", "&#x27;") in part
     offered = re.findall(r'<button class="button"[^>]*>([^<]*)</button>', part)
@@ -109,8 +103,7 @@ def buttons_of(part: str) -> list[str]:
 @pytest.mark.database
 def test_a_quota_that_is_used_up_offers_only_what_can_help(site: Server, servers: Servers) -> None:
     alice = site.person("alice")
-    with alice.ask(failing(3036), model=THIRD) as stream:
-        stream.to_end()
+    stream = alice.asked(failing(3036), model=THIRD)
     path = f"/messages/{stream.meta['message']}/outcome/"
     part = alice.get(path, headers={"Cookie": f"sessionid={SESSIONS['alice']}; tz=Asia/Tokyo"}).text
     assert "It resets at 9 a.m. JST." in part
@@ -142,8 +135,7 @@ def test_a_reply_that_a_filter_ended_or_that_is_empty_says_so(
     site: Server, scenario: str, status: str, words: str, buttons: list[str]
 ) -> None:
     alice = site.person("alice")
-    with alice.ask(f"fake: {scenario}") as stream:
-        stream.to_end()
+    stream = alice.asked(f"fake: {scenario}")
     assert stream.done["status"] == status
     assert words in stream.done["message"]
     for path in (f"/messages/{stream.meta['message']}/outcome/", f"/c/{stream.conversation}/"):
@@ -158,8 +150,7 @@ def test_a_reply_that_a_filter_ended_or_that_is_empty_says_so(
 
 def test_only_staff_is_shown_the_way_to_cloudflare(site: Server) -> None:
     for name, shown in (("alice", False), ("root", True)):
-        with site.person(name).ask(failing(2021), model=THIRD) as stream:
-            stream.to_end()
+        stream = site.person(name).asked(failing(2021), model=THIRD)
         page = site.person(name).get(f"/c/{stream.conversation}/").text
         assert ("https://dash.cloudflare.com/?to=/:account/billing" in page) is shown
 
@@ -167,8 +158,7 @@ def test_only_staff_is_shown_the_way_to_cloudflare(site: Server) -> None:
 @pytest.mark.database
 def test_the_wait_is_told_as_long_as_it_holds(site: Server) -> None:
     alice = site.person("alice")
-    with alice.ask(failing(3040) + " retry_after=60", model=THIRD) as stream:
-        stream.to_end()
+    stream = alice.asked(failing(3040) + " retry_after=60", model=THIRD)
     assert 50 < stream.done["retry_after"] <= 60
     path = f"/messages/{stream.meta['message']}/outcome/"
     found = re.search(r'data-seconds="(\d+)"', alice.get(path).text)

@@ -205,8 +205,7 @@ def test_a_chosen_zone_is_that_of_all_times(server: Server, alice: Person) -> No
 
 
 def make_conversation(person: Person) -> str:
-    with person.ask("hello") as stream:
-        stream.to_end()
+    stream = person.asked("hello")
     return stream.conversation
 
 
@@ -216,11 +215,9 @@ def test_instructions_go_before_a_chats_own(alice: Person, fake: Fake) -> None:
     }
     make_conversation(alice)
     assert system_of(fake) == ["Be brief."]
-    with alice.ask("hello", system="Speak Latin.") as stream:
-        stream.to_end()
+    stream = alice.asked("hello", system="Speak Latin.")
     assert system_of(fake) == ["Be brief.\n\nSpeak Latin."]
-    with alice.ask("again", f"/c/{stream.conversation}/messages/") as again:
-        again.to_end()
+    alice.asked("again", f"/c/{stream.conversation}/messages/")
     assert system_of(fake) == ["Be brief.\n\nSpeak Latin."]
     assert ">instructions for all chats</a>" in alice.get(f"/c/{stream.conversation}/").text
 

@@ -75,8 +75,7 @@ def test_a_missing_parent_and_one_that_is_no_reply_are_refused(
 @pytest.fixture
 def another(alice: Person) -> str:
     """A reply in another conversation of alice's."""
-    with alice.ask("another") as stream:
-        stream.to_end()
+    stream = alice.asked("another")
     return stream.meta["message"]
 
 

@@ -21,8 +21,7 @@ def find(person: Person, typed: str, **more: str) -> dict:
 
 
 def ask_to_end(person: Person, text: str, url: str = "/c/") -> dict:
-    with person.ask(text, url) as stream:
-        stream.to_end()
+    stream = person.asked(text, url)
     return stream.meta
 
 

@@ -138,8 +138,7 @@ def test_nobody_waits_for_the_exports_of_others(servers: Callable[..., Server], 
     people = [server.person(name) for name in ("alice", "bob") for _ in range(2)]
     for person in people:
         picture = upload(person, pictures.jpeg(), "a.jpg").json()["id"]
-        with person.ask("Well?", model=SEEING, attachments=[picture]) as stream:
-            stream.to_end()
+        person.asked("Well?", model=SEEING, attachments=[picture])
     bucket.silent = True
     with ThreadPoolExecutor(len(people)) as pool:
         exports = [pool.submit(person.get, "/settings/data/export/") for person in people]

@@ -14,8 +14,7 @@ SECRET = "where the treasure is"
 
 @pytest.fixture
 def chat(alice: Person) -> str:
-    with alice.ask(SECRET, temporary=True) as stream:
-        stream.to_end()
+    stream = alice.asked(SECRET, temporary=True)
     return stream.conversation
 
 

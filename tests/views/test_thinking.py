@@ -29,8 +29,7 @@ def test_it_ends_as_truncated_by_thinking_whenever_it_is_read(alice: Person) -> 
     assert stream.reasoning.startswith("thought1")
     about = {name: stream.done[name] for name in ("status", "finish_reason", "code", "message")}
     assert about == {"status": "truncated", "finish_reason": "length", "code": "thinking", "message": SAID}
-    with alice.follow(stream.run) as again:
-        again.to_end()
+    again = alice.followed(stream.run)
     assert again.done == stream.done
 
 

@@ -102,8 +102,7 @@ def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
     assert {response.status_code for response in responses} == {303}
     page = alice.get(f"/c/{first.conversation}/").text.replace("\r", "")
     assert "uno\n!" in page
-    with alice.follow(re.findall(r'data-run="([0-9a-f-]{36})"', page)[-1]) as stream:
-        stream.to_end()
+    stream = alice.followed(re.findall(r'data-run="([0-9a-f-]{36})"', page)[-1])
     again = alice.client.post(f"/messages/{stream.meta['message']}/regenerate/", data=form)
     assert (again.status_code, again.headers["Location"]) == (303, f"/c/{first.conversation}/")
     assert shown(alice, first.conversation)[-1] != stream.meta["message"]

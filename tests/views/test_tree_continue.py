@@ -49,8 +49,7 @@ def test_each_run_can_still_be_followed_by_itself(alice: Person) -> None:
     first = cut_short(alice, "truncated")
     more = started(alice, f"/messages/{first.meta['message']}/continue/")
     for run in (first, more):
-        with alice.follow(run.run) as again:
-            again.to_end()
+        again = alice.followed(run.run)
         assert again.text == run.text
 
 

@@ -32,8 +32,7 @@ def signed_in(visitor: Person, name: str, **more: str):
 
 
 def begun_by(name: str, server: Server) -> str:
-    with server.person(name).ask("Hers alone") as stream:
-        return stream.to_end().conversation
+    return server.person(name).asked("Hers alone").conversation
 
 
 @pytest.fixture

@@ -13,16 +13,14 @@ CUT_SHORT = {
 
 def ask_to_end(person: Person, content: str, path: str = "/c/", **fields) -> Stream:
     """Send a message and read the reply to its end."""
-    with person.ask(content, path, **fields) as stream:
-        stream.to_end()
+    stream = person.asked(content, path, **fields)
     assert stream.finished, stream.status
     return stream
 
 
 def started(person: Person, path: str, **fields) -> Stream:
     """Edit, regenerate or continue, and read the reply to its end."""
-    with person.start(path, **fields) as stream:
-        stream.to_end()
+    stream = person.started(path, **fields)
     assert stream.finished, stream.status
     return stream
 

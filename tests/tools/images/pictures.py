@@ -16,8 +16,7 @@ PHONE = (390, 720)
 def conversation(stage: Stage) -> str:
     """Asks what the large pictures show, under a title of its own. Returns the path."""
     alice = stage.server.person("alice")
-    with alice.ask(SAVING) as stream:
-        key = stream.to_end().conversation
+    key = alice.asked(SAVING).conversation
     alice.post(f"/c/{key}/rename/", {"title": "Saving €150 a month"}).raise_for_status()
     return f"/c/{key}/"
 

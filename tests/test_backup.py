@@ -117,7 +117,7 @@ def test_a_site_in_use_is_backed_up_and_restored(
     cut = alice.followed(going.run)
     assert cut.done
     assert cut.done["status"] == "interrupted"
-    alice.asked("again")
+    alice.asked("again")  # new rows find free numbers
     server.terminate()
     fresh, empty = tmp_path / "fresh", another(database, tmp_path)
     try:

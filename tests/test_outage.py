@@ -86,7 +86,7 @@ def test_an_outage_is_503_everywhere_and_leaves_no_trace(behind_cable: Server, c
     until(lambda: alice.get("/readyz").status_code == 200)
     for person, path in pages:
         assert person.get(path, headers=PAGE).status_code == 200, path
-    again = alice.started("/c/", **body)
+    again = alice.started("/c/", **body)  # the same key: sent once
     assert again.done["status"] == "complete"
     assert "Traceback" not in behind_cable.log.read_text()
 

@@ -97,6 +97,10 @@ class ChatPage:
         expect(self.reply).to_have_attribute("data-status", status)
         return self.text
 
+    def asked(self, text: str, status: str = "complete") -> str:
+        self.ask(text)
+        return self.ended(status)
+
     def has_address(self) -> None:
         expect(self.page).to_have_url(ADDRESS)
 

@@ -99,8 +99,7 @@ def test_documents_are_added_shown_and_removed(window: Window, server: Server, f
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert axe.findings(page) == []
     chat = ChatPage(page)
-    chat.ask(QUESTION)
-    chat.ended()
+    chat.asked(QUESTION)
     assert str(fake.calls[-1]["body"]["messages"]).count("Chess has kings.") == 1
     page.goto("/settings/assistants/")
     page.get_by_role("link", name="Edit Referee").press("Enter")

@@ -208,8 +208,7 @@ def test_messages_that_wait_for_a_reply(open_chat: Callable[..., ChatPage]) -> N
 
 def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPage]) -> None:
     chat = open_chat()
-    chat.ask(says_line(MARKDOWN))
-    chat.ended()
+    chat.asked(says_line(MARKDOWN))
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Bad reply").click()
     expect(chat.page.get_by_label(WHY)).to_be_visible()
@@ -222,8 +221,7 @@ def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPa
     chat.page.locator(".beside [data-do=close]").click()
     chat.reply.get_by_role("button", name="Close").click()
     expect(chat.page.get_by_label(WHY)).to_have_count(0)  # and the focus was moved
-    chat.ask(question("reasoning think=5 tokens=5"))
-    chat.ended()
+    chat.asked(question("reasoning think=5 tokens=5"))
     chat.reply.locator("[data-part=thinking]").click()
     fine_at_each_width(chat.page)
 
@@ -236,8 +234,7 @@ def test_a_reply_that_did_not_end_well(
     open_chat: Callable[..., ChatPage], scenario: str, status: str
 ) -> None:
     chat = open_chat()
-    chat.ask(question(scenario))
-    chat.ended(status)
+    chat.asked(question(scenario), status)
     if status == "failed":
         expect(chat.reply.locator(".request")).to_be_visible()  # the words that are fetched for it
     fine(chat.page)
@@ -245,8 +242,7 @@ def test_a_reply_that_did_not_end_well(
 
 def test_an_edit_and_its_versions(open_chat: Callable[..., ChatPage]) -> None:
     chat = open_chat()
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     chat.questions.last.get_by_role("button", name="Edit").click()
     box = chat.page.get_by_role("textbox", name="Edit your message")
     expect(box).to_be_focused()

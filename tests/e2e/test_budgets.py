@@ -63,8 +63,7 @@ def effort_of(window: Window, server: Server, length: int) -> float:
     """Seconds of work on a reply of so many characters, which comes at a steady pace."""
     chat = ChatPage.open(window, server, own=True)
     with Effort(chat.page) as effort:
-        chat.ask(f"Go on.\n{says_line(essay(length), size=100, delay=0.01)}")
-        chat.ended()
+        chat.asked(f"Go on.\n{says_line(essay(length), size=100, delay=0.01)}")
     chat.page.close()
     return effort.seconds
 

@@ -40,8 +40,7 @@ def saved(page: Page, figure: Locator) -> tuple[str, str]:
 
 
 def test_code_is_saved_exactly_under_a_name_of_ours(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
     assert saved(chat.page, block(chat.page)) == ("code.py", CODE)
     assert saved(chat.page, chat.page.locator("figure.code").last) == ("code.txt", "x\n")
     chat.page.reload()
@@ -60,8 +59,7 @@ def test_code_that_still_grows_is_saved_as_it_stands(chat: ChatPage) -> None:
 
 
 def test_wrapping_holds_for_all_code_and_the_next_page(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
     assert not block(chat.page).locator("pre").evaluate(WRAPS)
     reach(wrap(chat.page))
     chat.page.keyboard.press("Enter")

@@ -64,8 +64,7 @@ def test_a_question_with_a_lost_response_is_stored_once(chat: ChatPage, server: 
         route.abort()
 
     chat.page.route(SENT, lose, times=1)
-    chat.ask("Was I heard?")
-    assert chat.ended() == "You said: Was I heard?"
+    assert chat.asked("Was I heard?") == "You said: Was I heard?"
     assert count_questions(server, "Was I heard?") == 1
 
 
@@ -109,8 +108,7 @@ def test_a_connection_that_fell_silent_is_given_up_and_resumed(window: Window, n
 def test_a_sign_out_in_one_tab_shows_the_login_in_all(window: Window, server: Server, path: str) -> None:
     chat = ChatPage.open(window, server, "")
     sign_in(chat.page, "bob")
-    chat.ask("My diagnosis")
-    chat.ended()
+    chat.asked("My diagnosis")
     other = chat.page.context.new_page()
     other.goto(chat.page.url if path == "chat" else f"{server.url}{path}")
     expect(other.get_by_text("diagnosis").first).to_be_attached()

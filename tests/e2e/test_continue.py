@@ -38,8 +38,7 @@ def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, 
 
 def test_a_continuation_joins_inside_a_list(chat: ChatPage) -> None:
     begun = says_line(BEGUN.rstrip("\n"), size=4, delay=0.005, reason="length")
-    chat.ask(going_on(begun.removeprefix("fake: "), says_line(REST, size=2, delay=0.01)))
-    chat.ended("truncated")
+    chat.asked(going_on(begun.removeprefix("fake: "), says_line(REST, size=2, delay=0.01)), "truncated")
     expect(chat.reply.get_by_text("Cut off at the length limit.")).to_be_visible()
     MOUSE.press(named(chat.reply, "Continue"))
     chat.ended()
@@ -63,8 +62,7 @@ def test_a_continuation_survives_a_reload_and_a_second_tab(chat: ChatPage) -> No
 
 
 def test_the_focus_goes_to_the_box_where_escape_and_stop_are(chat: ChatPage) -> None:
-    chat.ask(going_on("length tokens=20", says_line(" more" * 2000, size=5, delay=0.01)))
-    chat.ended("truncated")
+    chat.asked(going_on("length tokens=20", says_line(" more" * 2000, size=5, delay=0.01)), "truncated")
     button = named(chat.reply, "Continue")
     button.focus()
     chat.page.keyboard.press("Enter")
@@ -75,8 +73,7 @@ def test_the_focus_goes_to_the_box_where_escape_and_stop_are(chat: ChatPage) -> 
 
 
 def test_only_the_last_reply_offers_to_go_on(chat: ChatPage) -> None:
-    chat.ask(question("length tokens=5"))
-    chat.ended("truncated")
+    chat.asked(question("length tokens=5"), "truncated")
     expect(named(chat.reply, "Continue")).to_be_visible()
     chat.ask("Thank you")
     expect(chat.replies).to_have_count(2)
@@ -87,8 +84,7 @@ def test_only_the_last_reply_offers_to_go_on(chat: ChatPage) -> None:
 
 
 def test_a_reply_that_cannot_go_on_stays_as_it_was(chat: ChatPage) -> None:
-    chat.ask(question("length tokens=5"))
-    chat.ended("truncated")
+    chat.asked(question("length tokens=5"), "truncated")
     delete(chat)
     MOUSE.press(named(chat.reply, "Continue"))
     expect(chat.notice).not_to_be_empty()

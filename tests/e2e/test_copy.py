@@ -29,8 +29,7 @@ def pastes(chat: ChatPage, text: str) -> None:
 
 
 def test_code_is_copied_exactly_streamed_or_loaded(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
     for copied in chat.reply.get_by_role("button", name="Copy code").all():
         copied.click()
         expect(copied.locator("use")).to_have_attribute("href", "#icon-done")
@@ -47,8 +46,7 @@ def test_code_is_copied_exactly_streamed_or_loaded(chat: ChatPage) -> None:
 def test_code_is_copied_without_a_clipboard_api(chat: ChatPage) -> None:
     chat.page.add_init_script(NO_CLIPBOARD)
     chat.page.goto("/")
-    chat.ask(f"Go on.\n{says_line(TEXT)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT)}")
     reach(button(chat))
     chat.page.keyboard.press("Enter")
     expect(chat.page.get_by_role("status")).to_have_text("Copied")
@@ -59,8 +57,7 @@ def test_code_is_copied_without_a_clipboard_api(chat: ChatPage) -> None:
 def test_a_browser_that_refuses_is_said(chat: ChatPage) -> None:
     chat.page.add_init_script(f"{NO_CLIPBOARD}; document.execCommand = () => false;")
     chat.page.goto("/")
-    chat.ask(f"Go on.\n{says_line(TEXT)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT)}")
     button(chat).click()
     expect(chat.notice).to_have_text("Your browser blocked copying.")
 
@@ -90,24 +87,21 @@ def copied(chat: ChatPage) -> str:
 @MOUSE_ELSEWHERE
 def test_a_streamed_reply_is_copied_without_its_marks(window: Window, server: Server, way: Way) -> None:
     chat = ChatPage.open(window, server, **way.window, **MAY)
-    chat.ask(f"A recipe\n{says_line(MARKDOWN, size=5)}")
-    chat.ended()
+    chat.asked(f"A recipe\n{says_line(MARKDOWN, size=5)}")
     way.press(named(chat.reply, "Copy message"))
     assert copied(chat) == "Bread\n\n• Flour\n• Water & salt <1 %\n\nbake --now"
 
 
 def test_a_question_is_copied_as_it_was_typed(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, **MAY)
-    chat.ask("  two\n\n   lines *as they are* ")
-    chat.ended()
+    chat.asked("  two\n\n   lines *as they are* ")
     MOUSE.press(named(chat.questions.last, "Copy message"))
     assert copied(chat) == "  two\n\n   lines *as they are* "
 
 
 def test_a_failed_copy_is_noted_under_the_message(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, **MAY)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     delete(chat)
     MOUSE.press(named(chat.questions.last, "Copy message"))
     expect(chat.questions.last.get_by_role("alert")).to_have_text("Your browser blocked copying.")

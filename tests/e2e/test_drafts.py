@@ -10,8 +10,7 @@ from tests.support.server import Server
 
 
 def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:
-    chat.ask("The first one")
-    chat.ended()
+    chat.asked("The first one")
     first = chat.page.url
     chat.box.fill("for the first")
     chat.page.goto("/")

@@ -9,8 +9,7 @@ from tests.support.server import Server
 
 
 def replied(chat: ChatPage) -> ChatPage:
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     return chat
 
 

@@ -38,6 +38,5 @@ def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[...,
     expect(page).to_have_title("New chat · Berger Chat")
     expect(page.locator(".checklist .done")).to_have_count(3)
     chat = ChatPage(page)
-    chat.ask("Hello")
-    assert chat.ended() == "You said: Hello"
+    assert chat.asked("Hello") == "You said: Hello"
     expect(page).to_have_title("Hello · Berger Chat")

@@ -94,8 +94,7 @@ def test_a_visible_again_tab_shows_other_turns(tabs: BrowserContext, server: Ser
     page = tabs.new_page()
     page.goto(server.url)
     chat = ChatPage(page)
-    chat.ask(question("words tokens=3 delay=0"))
-    chat.ended()
+    chat.asked(question("words tokens=3 delay=0"))
     tabs.new_page().bring_to_front()
     page.wait_for_function("document.hidden", polling=50)
     conversation = page.url.rstrip("/").split("/")[-1]

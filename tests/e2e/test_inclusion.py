@@ -71,8 +71,7 @@ COVER = """() => {
 def talk(window: Window, server: Server, **options: object) -> ChatPage:
     """A conversation with a reply that is longer than the window."""
     chat = ChatPage.open(window, server, **options)
-    chat.ask(says_line(REPLY))
-    chat.ended()
+    chat.asked(says_line(REPLY))
     return chat
 
 
@@ -120,21 +119,18 @@ def test_code_and_tables_are_stops_only_where_they_scroll(chat: ChatPage) -> Non
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     codes = [f"```\n{'x' * letters}\n```" for letters in (5, 60, 300)]
     scenario = says_line("\n\n".join([table, *codes]))
-    chat.ask(scenario)
-    chat.ended()
+    chat.asked(scenario)
     assert len(scrollers(chat)) == 1
     chat.page.set_viewport_size({"width": 390, "height": 800})
     assert len(scrollers(chat)) == 2
-    chat.ask(scenario)
-    chat.ended()
+    chat.asked(scenario)
     assert len(scrollers(chat)) == 4
     chat.page.set_viewport_size({"width": 1280, "height": 800})
     assert len(scrollers(chat)) == 2
 
 
 def test_code_that_scrolls_is_scrolled_by_its_arrows(chat: ChatPage) -> None:
-    chat.ask(says_line(f"```\n{'x' * 300}\n```"))
-    chat.ended()
+    chat.asked(says_line(f"```\n{'x' * 300}\n```"))
     code = chat.reply.locator("pre")
     reach(code)
     chat.page.keyboard.press("ArrowRight")
@@ -223,8 +219,7 @@ def test_the_headings_of_a_reply_are_below_that_of_its_message(window: Window, s
 
 def test_touch_input_does_not_zoom_and_enter_adds_a_line(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=390, has_touch=True, is_mobile=True)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.box).to_have_attribute("enterkeyhint", "enter")
     chat.box.press_sequentially("one")
     chat.box.press("Enter")

@@ -113,8 +113,7 @@ def test_an_open_drawer_becomes_a_sidebar_on_a_wide_page(window: Window, server:
 
 def test_the_buttons_of_an_edit_stand_in_one_row(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     chat.questions.last.get_by_role("button", name="Edit").click()
     expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_focused()  # and in view
     rows = [box(chat.page.get_by_role("button", name=name))["y"] for name in ("Cancel", "Save and send")]
@@ -122,8 +121,7 @@ def test_the_buttons_of_an_edit_stand_in_one_row(window: Window, server: Server)
 
 
 def test_a_list_in_a_list_stands_close_whatever_comes_before_it(chat: ChatPage) -> None:
-    chat.ask(says_line("- plain\n  - in it\n- with `code`\n  - in it"))
-    chat.ended()
+    chat.asked(says_line("- plain\n  - in it\n- with `code`\n  - in it"))
     outer = chat.reply.locator(".prose > ul > li")
     gaps = [box(item.locator("ul"))["y"] - box(item)["y"] for item in outer.all()]
     assert len(gaps) == 2
@@ -159,8 +157,7 @@ def test_a_deletion_is_noted_above_the_message_box(window: Window, server: Serve
 
 def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.page.locator("#title")).to_be_visible()  # it comes into the header by itself
     before = box(chat.questions.last)["y"]
     chat.page.locator("#title").click()
@@ -179,22 +176,19 @@ def test_a_reply_without_a_word_is_not_to_be_continued(chat: ChatPage) -> None:
 
 def test_the_latest_question_is_whole_on_a_phone(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.ask("One line\nand another\nand the last one")
-    chat.ended()
+    chat.asked("One line\nand another\nand the last one")
     assert below(chat.page.locator(".topbar"), chat.questions.last) >= 0
 
 
 def test_an_empty_reply_reads_the_same_after_a_reload(chat: ChatPage) -> None:
-    chat.ask(question("empty"))
-    chat.ended()
+    chat.asked(question("empty"))
     for _ in range(2):
         note = chat.reply.get_by_text("The model returned an empty reply.")
         expect(note).to_be_visible()
         assert below(note, chat.reply.get_by_role("button", name="Try again")) >= 4
         chat.page.reload()
     chat.page.goto("/")
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.reply.get_by_text("The model returned an empty reply.")).to_be_hidden()
 
 
@@ -246,10 +240,8 @@ CORNERS = """() => {
 
 
 def test_statistics_show_on_hover_and_on_request(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=40"))
-    chat.ended()
-    chat.ask("And then?")
-    chat.ended()
+    chat.asked(question("words tokens=40"))
+    chat.asked("And then?")
     reply = chat.replies.first
     meta = reply.locator("[data-part=reply-meta]")
     shown = "meta => getComputedStyle(meta, '::details-content').contentVisibility"

@@ -36,8 +36,7 @@ def test_a_long_text_keeps_the_direction_that_it_has(chat: ChatPage) -> None:
 
 
 def test_a_long_question_is_folded_and_unfolds(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=3", WORDS))
-    chat.ended()
+    chat.asked(question("words tokens=3", WORDS))
     text = chat.questions.locator("[data-part=text]")
     more = chat.questions.locator("summary", has_text="Show more")
     for _ in range(2):
@@ -51,8 +50,7 @@ def test_a_long_question_is_folded_and_unfolds(chat: ChatPage) -> None:
 
 
 def test_a_short_question_has_nothing_to_unfold(chat: ChatPage) -> None:
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.questions.get_by_text("Show more")).to_be_hidden()
     chat.page.reload()
     expect(chat.questions.get_by_text("Show more")).to_have_count(0)

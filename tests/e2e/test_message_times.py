@@ -74,8 +74,7 @@ def test_the_zone_is_known_from_the_page_to_sign_in_on(window: Window, server: S
 def test_a_chosen_zone_stays_whatever_the_browser_has(window: Window, server: Server) -> None:
     server.person("alice").post("/settings/", {"time_zone": "UTC"})
     chat = opened(window, server, talk(server, "alice", numbered(2)))
-    chat.ask("And now?")
-    chat.ended()
+    chat.asked("And now?")
     assert chat.page.evaluate(SHOWN) == [f"{datetime.fromisoformat(at):%H:%M}" for at in exact(chat.page)]
     server.person("alice").post("/settings/", {"time_zone": ""})
 
@@ -84,8 +83,7 @@ def test_a_live_turn_has_times_and_begins_a_day(window: Window, server: Server) 
     chat = opened(window, server, talk(server, "alice", ["Bread", "Flour"]))
     assert days(chat.page)[0] in ("Today", "Yesterday", f"{yesterday():%-d %B %Y}")
     before = days(chat.page)
-    chat.ask("And today?")
-    chat.ended()
+    chat.asked("And today?")
     after = ["Today"] if before[0] != "Today" else []
     expect(chat.page.locator("#thread .day")).to_have_count(1 + len(after))
     assert days(chat.page) == [*before, *after, "And today?", "You said: And today?"]
@@ -102,8 +100,7 @@ def test_a_page_with_a_wrong_clock_shows_the_servers_times(window: Window, serve
     page.goto("/")
     chat = ChatPage(page)
     for text in ("Hello", "And now?"):
-        chat.ask(text)
-        chat.ended()
+        chat.asked(text)
         expect(chat.reply.locator(".at")).not_to_be_empty()
     old = str(chat.reply.get_attribute("data-message"))
     chat.reply.get_by_role("button", name="Regenerate", exact=True).click()
@@ -120,8 +117,7 @@ def yesterday() -> datetime:
 
 
 def test_a_chat_of_today_names_no_day(chat: ChatPage) -> None:
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     chat.page.wait_for_function("() => document.querySelector('.question .at').dateTime")
     expect(chat.page.locator(".day")).to_have_count(0)
 

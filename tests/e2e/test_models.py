@@ -44,8 +44,7 @@ def test_a_model_is_found_chosen_and_kept(window: Window, server: Server, one, f
     chosen(shell, OTHER)
     if way.name == "keyboard":
         expect(shell.page.get_by_role("button", name="Model:")).to_be_focused()
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert fake.calls[-1]["path"].endswith("llama-3.2-3b-instruct")
     shell.page.reload()
     chosen(shell, OTHER)
@@ -77,8 +76,7 @@ def test_a_new_chat_proposes_the_sites_model_and_takes_another(
     else:
         shell.press(shell.picker.get_by_text(OTHER))
     expect(shell.page.locator("#pick .label")).to_have_text(OTHER)
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     expect(shell.chat.reply.locator("[data-part=model]")).to_have_text(OTHER)
     assert fake.calls[-1]["path"].endswith("llama-3.2-3b-instruct")
 

@@ -76,8 +76,7 @@ def test_a_finetune_is_chosen_beside_its_base_and_answers(window: Window, server
     row = shell.picker.locator(".model-row").filter(has_text="cats (Llama 3.3 70B Fast)")
     expect(row.locator(".badges")).to_contain_text("finetune")
     row.click()
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert fake.calls[-1]["path"].endswith(LLAMA)
     assert fake.calls[-1]["body"]["lora"]
     expect(shell.chat.reply.locator("[data-part=model]")).to_have_text("cats (Llama 3.3 70B Fast)")

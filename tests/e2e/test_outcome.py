@@ -25,8 +25,7 @@ def told(chat: ChatPage) -> None:
 def test_a_failure_reads_the_same_after_a_reload(chat: ChatPage) -> None:
     for code in FAILURES:
         chat.page.goto("/")
-        chat.ask(question(f"status code={code}"))
-        chat.ended("failed")
+        chat.asked(question(f"status code={code}"), "failed")
         told(chat)
         before = outcome_html(chat)
         chat.page.reload()
@@ -39,8 +38,7 @@ def test_a_failure_reads_the_same_after_a_reload(chat: ChatPage) -> None:
 
 
 def test_the_question_can_be_shortened_from_below_its_failure(chat: ChatPage) -> None:
-    chat.ask(question("status code=5021"))
-    chat.ended("failed")
+    chat.asked(question("status code=5021"), "failed")
     chat.reply.get_by_role("button", name="Shorten the message").click()
     box = chat.questions.last.get_by_role("textbox")
     box.fill("Shorter")
@@ -49,8 +47,7 @@ def test_the_question_can_be_shortened_from_below_its_failure(chat: ChatPage) ->
 
 
 def test_another_model_is_one_press_and_a_choice_away(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=3") + "\nfake for glm-4.7-flash: status code=5028")
-    chat.ended("failed")
+    chat.asked(question("words tokens=3") + "\nfake for glm-4.7-flash: status code=5028", "failed")
     told(chat)
     chat.reply.get_by_role("button", name="Another model", exact=True).click()
     picker = chat.page.get_by_role("dialog", name="Try with another model")
@@ -64,8 +61,7 @@ def test_the_fallback_model_is_named_live_and_reloaded(
     window: Window, servers: Callable[..., Server]
 ) -> None:
     chat = ChatPage.open(window, servers(FALLBACK_MODELS="@cf/openai/gpt-oss-20b"), "bob")
-    chat.ask(question("words tokens=3") + "\nfake for glm-4.7-flash: status code=3040")
-    assert chat.ended() == words(3)
+    assert chat.asked(question("words tokens=3") + "\nfake for glm-4.7-flash: status code=3040") == words(3)
     for _ in range(2):
         because = "Answered by GPT OSS 20B, because GLM 4.7 Flash was busy."
         expect(chat.reply.get_by_text(because)).to_be_visible()
@@ -79,8 +75,7 @@ def test_retry_works_by_keyboard_with_the_other_buttons(chat: ChatPage) -> None:
     held: list[Route] = []
     chat.page.route("**/outcome/", lambda route: held.append(route))
     with chat.page.expect_request("**/outcome/"):
-        chat.ask(question("flaky fails=1 code=5007 key=pressed"))
-        chat.ended("failed")
+        chat.asked(question("flaky fails=1 code=5007 key=pressed"), "failed")
     again = chat.reply.get_by_role("button", name="Try again", include_hidden=True)
     expect(again).to_be_hidden()
     again.focus()
@@ -95,8 +90,7 @@ def test_retry_works_by_keyboard_with_the_other_buttons(chat: ChatPage) -> None:
 
 def test_it_tries_again_by_itself_only_if_asked_to(chat: ChatPage) -> None:
     chat.page.clock.install()
-    chat.ask(question("flaky fails=1 code=3040 retry_after=30 key=waits"))
-    chat.ended("failed")
+    chat.asked(question("flaky fails=1 code=3040 retry_after=30 key=waits"), "failed")
     told(chat)
     wait = chat.reply.get_by_role("button", name="Wait, then try again")
     expect(wait).to_contain_text(re.compile(r"Wait \d+ s, then try again"))
@@ -111,8 +105,7 @@ def test_it_tries_again_by_itself_only_if_asked_to(chat: ChatPage) -> None:
 
 def test_without_the_wait_button_nothing_is_retried(chat: ChatPage) -> None:
     chat.page.clock.install()
-    chat.ask(question("flaky fails=1 code=3040 retry_after=30 key=leaves"))
-    chat.ended("failed")
+    chat.asked(question("flaky fails=1 code=3040 retry_after=30 key=leaves"), "failed")
     told(chat)
     chat.page.clock.run_for(40_000)
     expect(chat.reply.get_by_role("button", name="Wait, then try again")).to_have_count(0)
@@ -121,8 +114,7 @@ def test_without_the_wait_button_nothing_is_retried(chat: ChatPage) -> None:
 
 
 def test_the_countdown_is_there_after_a_reload(chat: ChatPage) -> None:
-    chat.ask(question("status code=3040 retry_after=600"))
-    chat.ended("failed")
+    chat.asked(question("status code=3040 retry_after=600"), "failed")
     told(chat)
     chat.page.reload()
     wait = chat.reply.get_by_role("button", name="Wait, then try again")
@@ -132,8 +124,7 @@ def test_the_countdown_is_there_after_a_reload(chat: ChatPage) -> None:
 def test_a_request_id_is_copied(chat: ChatPage, server: Server) -> None:
     page: Page = chat.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
-    chat.ask(question("status code=10000"))
-    chat.ended("failed")
+    chat.asked(question("status code=10000"), "failed")
     told(chat)
     chat.reply.locator(".request").get_by_role("button", name="Copy").click()
     expect(page.locator("#status")).to_have_text("Copied")

@@ -81,8 +81,7 @@ def test_a_reload_in_the_middle_loses_nothing(chat: ChatPage) -> None:
 def test_an_end_that_is_no_good_one_is_said_and_stays_said(
     chat: ChatPage, scenario: str, status: str, sentence: str, text: str
 ) -> None:
-    chat.ask(question(scenario))
-    assert chat.ended(status) == text
+    assert chat.asked(question(scenario), status) == text
     state = chat.reply.locator("[data-part=status-text]")
     expect(state).to_be_visible()
     expect(state).to_contain_text(sentence)
@@ -106,8 +105,7 @@ def test_the_enter_that_ends_a_composition_sends_nothing(chat: ChatPage) -> None
 
 
 def test_markup_in_a_question_or_a_reply_stays_text(chat: ChatPage) -> None:
-    chat.ask(HOSTILE)
-    assert chat.ended() == f"You said: {HOSTILE}"
+    assert chat.asked(HOSTILE) == f"You said: {HOSTILE}"
     chat.page.reload()
     assert chat.ended() == f"You said: {HOSTILE}"
     assert text_of(chat.questions.last) == HOSTILE

@@ -101,8 +101,7 @@ def test_a_part_is_copied_as_rows_and_items(
     window: Window, server: Server, first: str, last: str, rows: list[list[str]], lists: list[list[object]]
 ) -> None:
     chat = ChatPage.open(window, server, permissions=["clipboard-read", "clipboard-write"])
-    chat.ask(f"Go on.\n{says_line(PARTS)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(PARTS)}")
     chat.page.evaluate(SELECT, [first, last])
     chat.page.wait_for_function(LOADED)
     chat.page.keyboard.press("ControlOrMeta+c")
@@ -162,8 +161,7 @@ MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 
 
 def test_a_streamed_equation_is_the_one_of_a_reload(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line(TEXT, size=3, delay=0.005)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT, size=3, delay=0.005)}")
     expect(chat.reply.locator("math")).to_have_count(4)
     expect(chat.reply).to_contain_text("for $5 each")
     streamed = chat.page.evaluate(HTML_OF_REPLY)
@@ -173,8 +171,7 @@ def test_a_streamed_equation_is_the_one_of_a_reload(chat: ChatPage) -> None:
 
 def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, **MAY)
-    chat.ask(f"Go on.\n{says_line(TEXT)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT)}")
     chat.page.evaluate(SELECT_ALL)
     chat.page.wait_for_function(LOADED)
     chat.page.keyboard.press("ControlOrMeta+c")
@@ -187,8 +184,7 @@ def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
 @pytest.mark.parametrize("width", [320, 1280])
 def test_a_wide_equation_scrolls_in_its_own_box(window: Window, server: Server, width: int) -> None:
     chat = ChatPage.open(window, server, width=width)
-    chat.ask(f"Go on.\n{says_line(TEXT)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line(TEXT)}")
     box = chat.reply.locator(".equation").nth(1)
     assert box.evaluate("(box) => box.scrollWidth > box.clientWidth")
     assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -124,8 +124,7 @@ def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: 
     saved(shell)
     assert next_request_body(shell, fake) == first | {"max_tokens": 16_384}
     shell.page.goto("/")
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert sent(fake) == {"max_tokens": 16_384}
 
 

@@ -79,8 +79,7 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
     type_and_go_on(page, "", NEW)
     chat = ChatPage(page)
     is_there(chat)
-    chat.ask("Hello")
-    assert chat.ended() == "You said: Hello"
+    assert chat.asked("Hello") == "You said: Hello"
 
     late = window(server)
     late.goto(link)
@@ -140,8 +139,7 @@ def test_somebody_changes_the_password_by_keyboard(window: Window, server: Serve
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     chat = ChatPage(page)
-    chat.ask("Hello")
-    assert chat.ended() == "You said: Hello"
+    assert chat.asked("Hello") == "You said: Hello"
     page.goto("/accounts/password/")
     page.get_by_label("Current password").focus()
     type_and_go_on(page, NEW, PASSWORD)

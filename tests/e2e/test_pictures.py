@@ -48,8 +48,7 @@ def test_pictures_are_added_described_sent_and_opened(window: Window, server: Se
     chat.dialog.get_by_label("Description").fill("A cat on a mat")
     way.press(chat.dialog.get_by_role("button", name="Save"))
     expect(chat.tray).to_contain_text("A cat on a mat")
-    chat.ask("What is this?")
-    chat.ended()
+    chat.asked("What is this?")
     assert chat.text == "You said: What is this? I see 2 picture(s)."
     expect(chat.tray).to_be_hidden()
     for _again in range(2):
@@ -144,8 +143,7 @@ def test_without_the_tray_the_text_can_be_sent(chat: Pictures) -> None:
     chat.page.route("**/attachments/parts/**", lambda route: route.abort())
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
     expect(chat.notice).to_have_text("Couldn’t load. Try again.")
-    chat.ask("Well?")
-    chat.ended()
+    chat.asked("Well?")
     assert chat.text == "You said: Well?"
 
 
@@ -181,8 +179,7 @@ def test_a_photo_just_works(chat: Pictures) -> None:
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     expect(chat.tray).to_be_hidden()
     chat.add(PHOTO)
-    chat.ask("Well?")
-    chat.ended()
+    chat.asked("Well?")
     assert "I see 1 picture" in chat.text
     expect(chat.reply.locator("[data-part=model]")).to_have_text(SEEING)
     expect(chat.page.locator("#pick .label")).to_have_text("Pictures")  # this chat stays with it
@@ -225,8 +222,7 @@ def test_an_error_goes_when_its_cause_goes(chat: Pictures) -> None:
 
 def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> None:
     chat.add(PHOTO)
-    chat.ask("Well?")
-    chat.ended()
+    chat.asked("Well?")
     chat.choose(BLIND)
     expect(chat.notice).to_have_text(
         f"{BLIND} can’t see the pictures above. It gets their descriptions or names."
@@ -235,8 +231,7 @@ def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> 
     expect(chat.notice).to_be_empty()
     chat.choose(BLIND)
     expect(chat.notice).not_to_be_empty()
-    chat.ask("And now?")
-    chat.ended()
+    chat.asked("And now?")
     expect(chat.notice).to_be_empty()
 
 
@@ -244,8 +239,7 @@ def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> 
 def test_an_edit_keeps_adds_and_removes(window: Window, server: Server, width: int) -> None:
     chat = Pictures.seeing(window, server, width=width)
     chat.add(PHOTO)
-    chat.ask("One")
-    chat.ended()
+    chat.asked("One")
     chat.questions.get_by_role("button", name="Edit", exact=True).click()
     edit = chat.page.locator(".edit")
     expect(edit.locator(".tray img[src]")).to_have_count(1)
@@ -289,8 +283,7 @@ def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat.page.get_by_role("radio", name=SEEING).wait_for()
     assert findings(chat.page) == []
     chat.page.locator("#models").get_by_role("radio", name=SEEING).click()
-    chat.ask("Well?")
-    chat.ended()
+    chat.asked("Well?")
     assert findings(chat.page) == []
     chat.page.get_by_role("link", name="cat.jpg").click()
     assert findings(chat.page) == []
@@ -339,8 +332,7 @@ EDGES = """() => {
 def test_a_picture_alone_ends_where_the_text_does(window: Window, server: Server, width: int) -> None:
     chat = Pictures.seeing(window, server, width=width)
     chat.add(PHOTO)  # its width and its height are both beyond what is shown in a thread
-    chat.ask("Well?")
-    chat.ended()
+    chat.asked("Well?")
     gap, corners = chat.page.evaluate(EDGES)
     assert abs(gap) < 1
     assert corners != "0px"

@@ -50,8 +50,7 @@ def listened(chat: ChatPage, text: str, status: str = "complete") -> list[str]:
     chat.page.goto("/")
     expect(chat.send).to_be_visible()
     chat.page.evaluate(LISTEN)
-    chat.ask(text)
-    chat.ended(status)
+    chat.asked(text, status)
     chat.page.evaluate("() => new Promise(requestAnimationFrame)")
     heard: list[str] = chat.page.evaluate("heard")
     return heard
@@ -108,8 +107,7 @@ def test_the_language_changes_the_whole_page(window: Window, server: Server) -> 
 
 def test_back_and_the_sections_of_the_dialog(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, "carol")
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     page = chat.page
     dialog, address = over_the_chat(page), page.url
     for name in ("Instructions", "Usage", "API keys"):
@@ -204,8 +202,7 @@ def test_the_settings_fit_with_small_and_with_large_text(window: Window, server:
 
 
 def test_the_settings_stand_beside_the_conversations(chat: ChatPage) -> None:
-    chat.ask("A question to come back to")
-    chat.ended()
+    chat.asked("A question to come back to")
     page = chat.page
     page.goto("/settings/")
     expect(page.get_by_role("navigation", name="Settings").get_by_role("link")).to_have_count(8)

@@ -12,8 +12,7 @@ ASKED = "What is *this*?\n```python\nprint('<b>')\n```\nThanks"
 
 def test_code_in_a_question_is_drawn_and_edited_as_it_was_typed(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, permissions=["clipboard-read", "clipboard-write"])
-    chat.ask(ASKED)
-    chat.ended()
+    chat.asked(ASKED)
     for _ in range(2):
         expect(chat.questions.locator("figcaption")).to_have_text("python")
         expect(chat.questions.locator(".s")).to_have_text("'<b>'")

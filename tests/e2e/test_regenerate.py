@@ -13,8 +13,7 @@ OTHER = "GPT OSS 20B"
 
 
 def replied(chat: ChatPage, scenario: str = "words tokens=60 delay=0.01") -> ChatPage:
-    chat.ask(question(scenario))
-    chat.ended()
+    chat.asked(question(scenario))
     return chat
 
 
@@ -84,8 +83,7 @@ def held_outcome(chat: ChatPage, key: str) -> list[Route]:
     """A reply has failed, and what can be done about it is still on its way."""
     held: list[Route] = []
     chat.page.route("**/outcome/", lambda route: held.append(route))
-    chat.ask(question(f"flaky fails=1 code=5007 key={key}"))
-    chat.ended("failed")
+    chat.asked(question(f"flaky fails=1 code=5007 key={key}"), "failed")
     expect(chat.send).to_be_visible()
     while not held:
         chat.page.wait_for_timeout(50)

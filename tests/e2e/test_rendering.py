@@ -183,8 +183,7 @@ def test_wide_blocks_scroll_inside_a_narrow_page(window: Window, server: Server)
 
 def test_no_text_is_painted_over_another_message(chat: ChatPage) -> None:
     accents = "a" + "\N{COMBINING ACUTE ACCENT}" * 100
-    chat.ask(f"A question.\n{says_line(accents)}")
-    chat.ended()
+    chat.asked(f"A question.\n{says_line(accents)}")
     covered = settled_screenshot(chat.questions.last)
     chat.reply.locator("[data-part=text]").evaluate("(text) => { text.style.visibility = 'hidden'; }")
     assert settled_screenshot(chat.questions.last) == covered

@@ -105,8 +105,7 @@ def test_zooming_and_sideways_scrolling_are_no_way_up(chat: ChatPage) -> None:
 
 @pytest.mark.parametrize("chat", [DESK, PHONE], indirect=True)
 def test_a_new_question_is_shown_near_the_top(chat: ChatPage) -> None:
-    chat.ask(f"Go on.\n{says_line('First. ' * 700)}")
-    chat.ended()
+    chat.asked(f"Go on.\n{says_line('First. ' * 700)}")
     chat.ask(question("words tokens=60 delay=0.02"))
     expect(chat.questions).to_have_count(2)  # the old one's top is above the page
     top = "[...document.querySelectorAll('.question')].at(-1).getBoundingClientRect().top"

@@ -11,8 +11,7 @@ from tests.support.server import Server
 
 
 def test_keys_find_a_message_on_another_branch_and_open_it(chat: ChatPage) -> None:
-    chat.ask("A quokka smiles")
-    chat.ended()
+    chat.asked("A quokka smiles")
     MOUSE.press(named(chat.questions.first, "Edit"))
     edit = chat.questions.first.get_by_role("textbox")
     edit.fill("Something else")

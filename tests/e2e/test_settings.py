@@ -37,8 +37,7 @@ def test_instructions_are_saved_and_told_to_the_model(
     shell.press(shell.instructions.get_by_role("button", name="Save"))
     expect(shell.instructions).to_be_hidden()
     assert shell.page.evaluate(DOT)
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert told(fake) == ["Answer in one word."]
     shell.page.reload()
     assert shell.page.evaluate(DOT)
@@ -57,8 +56,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(window: Window, ser
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
     expect(shell.page.get_by_role("button", name="More", exact=True)).to_be_focused()
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     assert told(fake) == ["Be kind."]
     opened(shell)
     shell.instructions.get_by_role("textbox").fill("Be short.")
@@ -95,8 +93,7 @@ def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, serve
 
 
 def test_the_dialog_shows_how_full_the_context_is(chat: ChatPage) -> None:
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     open_instructions(chat.page)
     gauge = chat.page.get_by_role("meter", name="Context window")
     expect(gauge).to_be_visible()

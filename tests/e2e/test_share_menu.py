@@ -16,8 +16,7 @@ def test_two_clicks_share_a_new_chat_and_it_stays_open(window: Window, server: S
     page = chat.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_hidden()
-    chat.ask("Why do boats float?")
-    chat.ended()
+    chat.asked("Why do boats float?")
     chat.has_address()
     page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog", name="Share this chat")
@@ -73,8 +72,7 @@ def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: 
 
 def test_a_temporary_chat_offers_none(chat: ChatPage) -> None:
     chat.page.goto("/?temporary=on")
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     chat.page.get_by_role("button", name="More", exact=True).click()
     expect(chat.page.locator("#menu").get_by_text("Rename", exact=True)).to_be_visible()
     expect(chat.page.get_by_role("button", name="Share", exact=True)).to_have_count(0)

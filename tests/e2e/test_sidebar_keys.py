@@ -55,13 +55,11 @@ def test_the_list_is_one_tab_stop_and_arrows_move_in_it(window: Window, server: 
 
 def test_a_skip_link_leads_to_the_latest_reply(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=1280)
-    chat.ask("one")
-    chat.ended()
+    chat.asked("one")
     chat.has_address()
     chat.page.reload()
     chat.ready()
-    chat.ask("two")
-    chat.ended()
+    chat.asked("two")
     chat.page.get_by_role("link", name="Skip to the latest reply").focus()
     chat.page.keyboard.press("Enter")
     expect(chat.replies.last).to_be_focused()

@@ -60,8 +60,7 @@ def test_a_reply_elsewhere_is_marked_until_it_is_seen(window: Window, server: Se
 def test_a_reply_that_ends_before_ones_eyes_is_seen(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
     with shell.page.expect_response("**/seen/") as seen:
-        shell.chat.ask("Hello")
-        shell.chat.ended()
+        shell.chat.asked("Hello")
     assert seen.value.ok
     shell.page.goto("/")
     unmarked(shell.item("Hello"))
@@ -119,8 +118,7 @@ def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, ser
     old = conversations(server.database, "alice", ["Sailing", "Baking", "Packing"])[2]
     shell = Shell.open(window, server, MOUSE, f"/c/{old}/")
     with shell.page.expect_response("**/seen/"):  # what is left before that is marked as new
-        shell.chat.ask("Hello")
-        shell.chat.ended()
+        shell.chat.asked("Hello")
     links = shell.list.locator("li:visible > a")
     expect(links).to_have_text(["Packing", "Sailing", "Baking"])
     with shell.page.expect_navigation():
@@ -179,8 +177,7 @@ def test_open_pages_show_a_generated_title_at_once(
 ) -> None:
     server = servers(TITLE_MODEL="")
     chat = ChatPage.open(window, server)
-    chat.ask(ASKED)
-    chat.ended()
+    chat.asked(ASKED)
     chat.has_address()
     elsewhere = ChatPage.open(window, server)
     elsewhere.page.goto(chat.page.url)

@@ -19,8 +19,7 @@ def left(window: Window, server: Server, way: Way, who: str = "carol", *, notice
     sign_in(shell.page, who)
     if way.name != "finger":
         expect(shell.chat.box).to_be_focused()  # the page's script is there
-    shell.chat.ask("Hello")
-    shell.chat.ended()
+    shell.chat.asked("Hello")
     end_sessions_of(shell.page, server, noticed=noticed)
     return shell
 
@@ -107,8 +106,7 @@ def test_an_open_page_is_hidden_once_its_session_has_ended(window: Window, serve
     expect(shell.chat.questions.first).not_to_be_visible()
     enter(shell)
     expect(shell.chat.questions.first).to_be_visible()
-    shell.chat.ask("Here again")
-    assert shell.chat.ended() == "You said: Here again"
+    assert shell.chat.asked("Here again") == "You said: Here again"
 
 
 def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, server: Server) -> None:
@@ -179,8 +177,7 @@ def test_a_sign_out_in_another_tab_empties_this_one(window: Window, server: Serv
         shell.page.context.add_init_script("BroadcastChannel.prototype.postMessage = () => {}")
     shell.page.goto("/")
     sign_in(shell.page, "carol")
-    shell.chat.ask("A secret")
-    shell.chat.ended()
+    shell.chat.asked("A secret")
     tab = shell.page.context.new_page()
     tab.goto("/")
     tab.locator("#sign-out").evaluate("form => form.requestSubmit()")

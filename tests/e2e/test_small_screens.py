@@ -159,8 +159,7 @@ def foot(page: Page) -> float:
 @pytest.fixture
 def phone(window: Window, server: Server) -> ChatPage:
     chat = ChatPage.open(window, server, width=390, has_touch=True, is_mobile=True)
-    chat.ask(says_line(essay(6_000), size=1_000))
-    chat.ended()
+    chat.asked(says_line(essay(6_000), size=1_000))
     return chat
 
 

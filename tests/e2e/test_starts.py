@@ -52,8 +52,7 @@ def test_the_box_moves_to_the_foot_and_nothing_jumps(chat: ChatPage) -> None:
         " const seen = new PerformanceObserver((list) => list.getEntries().forEach(add));"
         " seen.observe({ type: 'layout-shift' }); }"
     )
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.page.locator(".start")).not_to_be_visible()
     assert box.bounding_box()["y"] > 600
     assert chat.page.evaluate("shifts") == 0

@@ -18,8 +18,7 @@ SELECTED = "getSelection().toString()"
 def chat(window: Window, server: Server) -> ChatPage:
     """One finished turn."""
     made = ChatPage.open(window, server)
-    made.ask(question("words tokens=60 delay=0", "The first question"))
-    made.ended()
+    made.asked(question("words tokens=60 delay=0", "The first question"))
     made.has_address()
     return made
 
@@ -65,8 +64,7 @@ def test_a_reply_from_another_tab_is_followed(chat: ChatPage, elsewhere: Person)
 
 
 def test_nothing_typed_edited_selected_or_read_is_disturbed(chat: ChatPage, elsewhere: Person) -> None:
-    chat.ask(question("words tokens=900 delay=0", "A long one"))
-    chat.ended()
+    chat.asked(question("words tokens=900 delay=0", "A long one"))
     named(chat.questions.first, "Edit").click()
     edit = chat.questions.first.get_by_role("textbox")
     edit.fill("Being edited")
@@ -104,8 +102,7 @@ def test_a_turn_that_was_missed_is_put_in_before_ones_own(chat: ChatPage, elsewh
     with chat.unaware():
         ask_elsewhere(chat, elsewhere, "The second question")
         for text in ("The third question", "The fourth question"):
-            chat.ask(question("words tokens=4 delay=0", text))
-            chat.ended()
+            chat.asked(question("words tokens=4 delay=0", text))
         assert len(messages(chat)) == 6
     # After so many refusals the page asks again within 15 seconds only.
     expect(chat.questions).to_have_count(4, timeout=60_000)
@@ -186,8 +183,7 @@ def test_two_tabs_of_a_browser_show_the_same(chat: ChatPage) -> None:
     second = chat.another_tab()
     with second.page.expect_response(STATE):
         pass
-    chat.ask(question("words tokens=40 delay=0", "The second question"))
-    chat.ended()
+    chat.asked(question("words tokens=40 delay=0", "The second question"))
     expect(second.questions).to_have_count(2)
     second.ended()
     assert messages(second) == messages(chat)
@@ -195,8 +191,7 @@ def test_two_tabs_of_a_browser_show_the_same(chat: ChatPage) -> None:
 
 def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> None:
     for n in range(3):
-        chat.ask(question("words tokens=300 delay=0", f"Question {n}"))
-        chat.ended()
+        chat.asked(question("words tokens=300 delay=0", f"Question {n}"))
     with chat.page.expect_response(STATE):
         pass
     place = "(n) => document.querySelectorAll('article')[n].getBoundingClientRect().top"
@@ -218,8 +213,7 @@ def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> Non
 
 
 def test_the_place_is_kept_from_the_first_movement_on(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=600 delay=0", "The second question"))
-    chat.ended()
+    chat.asked(question("words tokens=600 delay=0", "The second question"))
     # Prevent the check that the page makes 1.5 seconds after it was loaded.
     chat.page.add_init_script(
         "const later = setTimeout; setTimeout = (f, ms) => ms === 1500 ? 0 : later(f, ms)"

@@ -28,8 +28,7 @@ def chromium(whole_chromium: Browser) -> Browser:
 
 def asked(chat: ChatPage, *replies: str) -> ChatPage:
     for reply in replies:
-        chat.ask(f"Go on.\n{says_line(reply, size=40)}")
-        chat.ended()
+        chat.asked(f"Go on.\n{says_line(reply, size=40)}")
     return chat
 
 
@@ -112,8 +111,7 @@ def test_the_chat_keeps_its_place_beside_the_text(window: Window, server: Server
     for _ in range(2):
         assert chat.page.locator("#chat").bounding_box()["width"] >= 360  # type: ignore[index]
         wide.click()
-    chat.ask("Still here?")
-    chat.ended()
+    chat.asked("Still here?")
 
 
 def test_on_a_phone_it_covers_the_chat_and_back_closes_it(window: Window, server: Server) -> None:

@@ -15,8 +15,7 @@ MORE, LESS = "Try again with 32,768 tokens", "Try again without thinking"
 
 
 def burnt(chat: ChatPage, how: str = "enough=20000") -> None:
-    chat.ask(question(f"burnt {how}"))
-    chat.ended("truncated")
+    chat.asked(question(f"burnt {how}"), "truncated")
     expect(chat.reply.locator("[data-part=status-text]")).to_have_text(SAID)
     expect(named(chat.reply, MORE)).to_be_visible()
 

@@ -67,8 +67,7 @@ def test_each_patch_changes_its_block_only(chat: ChatPage) -> None:
         one_by_one = "".join(frame(at=str(n), response="x", html=[patch]) for n, patch in enumerate(patches))
         for frames in (together, one_by_one):
             plays(chat.page, frames, DONE)
-            chat.ask("Hello")
-            chat.ended()
+            chat.asked("Hello")
             assert blocks(chat) == expected, patches
             chat.page.unroute_all()
             chat.page.goto("/")
@@ -79,15 +78,13 @@ def test_done_puts_late_corrections_in_and_reset_starts_anew(chat: ChatPage) -> 
     new = frame(at="2", response="x", html=[[0, "<p>new</p>"]])
     done = frame("done", "9!", status="complete", html=[[0, "<p>corrected</p>"]]) + "data: [DONE]\n\n"
     plays(chat.page, old, frame("reset"), new, done)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     assert blocks(chat) == ["corrected"]
 
 
 def test_a_reset_after_which_nothing_comes_leaves_nothing(chat: ChatPage) -> None:
     plays(chat.page, frame(at="1", response="x", html=[[0, "<p>old</p>"]]), frame("reset"), DONE)
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     assert blocks(chat) == []
 
 
@@ -113,8 +110,7 @@ def test_thinking_too_short_to_count_shows_no_time(chat: ChatPage) -> None:
     done = frame("done", "9!", status="complete", finish_reason="stop", thinking_seconds=0.0)
     plays(chat.page, thought, frame(at="2", response="x", html=[[0, "<p>x</p>"]]), done, "data: [DONE]\n\n")
     chat.page.evaluate("performance.now = () => (globalThis.time = (globalThis.time ?? 0) + 700)")
-    chat.ask("Hello")
-    chat.ended()
+    chat.asked("Hello")
     expect(chat.reply.locator("[data-part=thinking]")).to_have_text("Reasoning")
 
 
@@ -210,8 +206,7 @@ def test_only_boundaries_are_announced(chat: ChatPage) -> None:
       const status = document.getElementById('status');
       new MutationObserver(() => window.told.push(status.textContent)).observe(status, { childList: true });
     }""")
-    chat.ask(question("reasoning think=20 tokens=200 delay=0.005"))
-    assert chat.ended() == words(200)
+    assert chat.asked(question("reasoning think=20 tokens=200 delay=0.005")) == words(200)
     assert text_of(chat.questions.last).startswith("Tell me")
     expect(chat.reply).to_have_attribute("aria-busy", "false")
     assert chat.page.evaluate("window.told.filter(Boolean)") == [

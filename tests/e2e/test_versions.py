@@ -76,8 +76,7 @@ def test_the_box_and_what_is_written_there_stay(chat: ChatPage) -> None:
 
 def test_the_buttons_do_not_move_from_under_the_pointer(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
-    chat.ask(question("words tokens=400 delay=0.001", "Long"))
-    chat.ended()
+    chat.asked(question("words tokens=400 delay=0.001", "Long"))
     MOUSE.press(named(chat.reply, "Regenerate"))
     walks(chat.reply, 2, 2)
     chat.ended()

@@ -45,8 +45,7 @@ class ChatPage:
     @classmethod
     def open(cls, window: Window, server: Server | Network, name: str = "alice", **options: object) -> Self:
         """A new conversation in a window of its own."""
-        page = window(server, name, **options)
-        page.goto("/")
+        page = window(server, name, at="/", **options)
         return cls(page)
 
     def ask(self, text: str) -> None:

@@ -153,7 +153,7 @@ def windows(chromium: Browser) -> Iterator[Windows]:
 
 @pytest.fixture
 def window(windows: Windows) -> Iterator[Callable[..., Page]]:
-    """Open a window for somebody: `window(server, "alice", width=390)`.
+    """Open a window for somebody: `window(server, "alice", at="/settings/", width=390)`.
 
     Nothing of other tests is in it, but its process has run before; `own=True` starts one.
     Fails on an exception, a dialog or a breach of the content policy in any of its pages.

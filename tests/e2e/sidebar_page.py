@@ -32,8 +32,7 @@ class Shell:
 
     @classmethod
     def open(cls, window: Window, server: Server, way: Way, path: str = "/", name: str = "alice") -> "Shell":
-        page = window(server, name, **way.window)
-        page.goto(path)
+        page = window(server, name, at=path, **way.window)
         return cls(page, way)
 
     @property

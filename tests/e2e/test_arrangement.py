@@ -72,8 +72,7 @@ def test_the_menu_works_without_the_module_of_the_sidebar(window: Window, server
 
 
 def test_shift_chooses_a_range_on_the_page_of_all(window: Window, server: Server, four) -> None:
-    page = window(server, "alice")
-    page.goto("/conversations/")
+    page = window(server, "alice", at="/conversations/")
     archive = page.get_by_role("button", name="Archive", exact=True)
     expect(archive).to_be_disabled()
     page.get_by_role("checkbox", name="Select “Sailing”").click()
@@ -91,8 +90,7 @@ def test_shift_chooses_a_range_on_the_page_of_all(window: Window, server: Server
 
 
 def test_a_range_of_arrow_keys_shrinks_again(window: Window, server: Server, four) -> None:
-    page = window(server, "alice")
-    page.goto("/conversations/")
+    page = window(server, "alice", at="/conversations/")
 
     def chosen() -> list[str]:
         return page.locator("li:has(:checked) .select-title").all_inner_texts()
@@ -118,8 +116,7 @@ def test_a_range_of_arrow_keys_shrinks_again(window: Window, server: Server, fou
 
 
 def test_a_tag_is_named_before_it_is_added(window: Window, server: Server, four) -> None:
-    page = window(server, "alice")
-    page.goto("/conversations/")
+    page = window(server, "alice", at="/conversations/")
     add = page.get_by_role("button", name="Add tag")
     box = page.get_by_role("checkbox", name="Select “Baking”")
     box.check()
@@ -135,8 +132,7 @@ def test_a_tag_is_named_before_it_is_added(window: Window, server: Server, four)
 
 
 def test_back_does_not_offer_a_used_undo(window: Window, server: Server, four) -> None:
-    page = window(server, "alice")
-    page.goto("/conversations/")
+    page = window(server, "alice", at="/conversations/")
     page.get_by_role("checkbox", name="Select “Baking”").check()
     page.get_by_role("button", name="Archive", exact=True).click()
     undo = page.get_by_role("button", name="Undo")
@@ -183,8 +179,7 @@ def test_tabs_of_a_browser_show_the_same_list(window: Window, server: Server, fo
 
 
 def test_the_actions_for_several_are_at_the_thumb_on_a_phone(window: Window, server: Server, four) -> None:
-    page = window(server, "alice", width=320, has_touch=True)
-    page.goto("/conversations/")
+    page = window(server, "alice", at="/conversations/", width=320, has_touch=True)
     first = page.get_by_role("button", name="Pin", exact=True)
     expect(first).to_be_hidden()  # until a chat is chosen
     page.get_by_role("checkbox", name="Select “Packing”").tap()
@@ -209,8 +204,7 @@ def test_deleting_for_good_asks_first(window: Window, server: Server, scripts: b
     gone, kept = f"Gone {scripts}", f"Kept {scripts}"
     for key in conversations(server.database, "alice", [gone, kept]):
         server.person("alice").post(f"/c/{key}/delete/")
-    page = window(server, "alice", width=390, java_script_enabled=scripts)
-    page.goto("/conversations/trash/")
+    page = window(server, "alice", at="/conversations/trash/", width=390, java_script_enabled=scripts)
     page.get_by_role("checkbox", name=gone).check()
     page.get_by_role("button", name="Delete now").click()
     question = page.get_by_role("dialog", name="Delete the selected chats for good?")

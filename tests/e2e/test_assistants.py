@@ -25,8 +25,7 @@ BOTTOM = "element => element.getBoundingClientRect().bottom"
 
 
 def test_an_assistant_from_its_form_to_its_chat(window: Window, server: Server) -> None:
-    page: Page = window(server, "alice", **axe.WINDOW)
-    page.goto("/settings/assistants/")
+    page: Page = window(server, "alice", at="/settings/assistants/", **axe.WINDOW)
     page.get_by_role("link", name="New assistant").press("Enter")
     page.get_by_role("button", name="Save").click()
     assert page.get_by_label("Name", exact=True).evaluate(TOP) >= page.locator(".topbar").evaluate(BOTTOM)
@@ -65,8 +64,7 @@ def test_an_assistant_from_its_form_to_its_chat(window: Window, server: Server) 
 
 
 def test_an_opening_question_without_scripts(window: Window, server: Server) -> None:
-    page: Page = window(server, "bob", java_script_enabled=False)
-    page.goto("/settings/assistants/new/")
+    page: Page = window(server, "bob", at="/settings/assistants/new/", java_script_enabled=False)
     page.get_by_label("Name", exact=True).fill("Cook")
     page.get_by_text("More settings").click()
     page.get_by_label("Question 1").fill(QUESTION)
@@ -78,8 +76,7 @@ def test_an_opening_question_without_scripts(window: Window, server: Server) -> 
 
 
 def test_documents_are_added_shown_and_removed(window: Window, server: Server, fake: Fake) -> None:
-    page: Page = window(server, "alice", **axe.WINDOW)
-    page.goto("/settings/assistants/new/")
+    page: Page = window(server, "alice", at="/settings/assistants/new/", **axe.WINDOW)
     page.get_by_label("Name", exact=True).fill("Referee")
     page.get_by_label("Add documents").set_input_files([RULES, MORE, SCAN, PHOTO])
     boxes = page.locator(".chosen-documents input:checked")
@@ -111,8 +108,7 @@ def test_documents_are_added_shown_and_removed(window: Window, server: Server, f
 
 
 def test_an_uploaded_picture_is_shown_and_removed(window: Window, server: Server) -> None:
-    page: Page = window(server, "alice", **axe.WINDOW)
-    page.goto("/settings/assistants/new/")
+    page: Page = window(server, "alice", at="/settings/assistants/new/", **axe.WINDOW)
     page.get_by_label("Name", exact=True).fill("Painter")
     page.get_by_text("More settings").press("Enter")
     page.get_by_label("Upload a picture").set_input_files(PHOTO)
@@ -135,8 +131,7 @@ def test_an_uploaded_picture_is_shown_and_removed(window: Window, server: Server
 
 
 def test_the_parameters_follow_the_chosen_model(window: Window, server: Server) -> None:
-    page: Page = window(server, "alice", **axe.WINDOW)
-    page.goto("/settings/assistants/new/")
+    page: Page = window(server, "alice", at="/settings/assistants/new/", **axe.WINDOW)
     page.get_by_label("Name", exact=True).fill("Taster")
     page.get_by_text("More settings").press("Enter")
     model, controls = page.get_by_label("Model", exact=True), page.locator("#parameters")
@@ -160,8 +155,7 @@ def test_the_parameters_follow_the_chosen_model(window: Window, server: Server) 
 
 
 def test_parameters_that_cannot_be_loaded_are_shown_later(window: Window, server: Server) -> None:
-    page: Page = window(server, "alice", **axe.WINDOW)
-    page.goto("/settings/assistants/new/")
+    page: Page = window(server, "alice", at="/settings/assistants/new/", **axe.WINDOW)
     page.get_by_label("Name", exact=True).fill("Taster")
     page.get_by_text("More settings").press("Enter")
     page.route("**/models/parameters/**", lambda route: route.abort())

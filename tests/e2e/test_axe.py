@@ -103,8 +103,7 @@ def open_chat(window: Window, server: Server) -> Callable[..., ChatPage]:
 
 
 def test_signing_in(window: Window, server: Server) -> None:
-    page = window(server, **WINDOW)
-    page.goto("/accounts/login/")
+    page = window(server, at="/accounts/login/", **WINDOW)
     fine(page)
     page.get_by_label("Name or email").fill("bob")
     page.get_by_label("Password", exact=True).fill("not this one")
@@ -114,8 +113,7 @@ def test_signing_in(window: Window, server: Server) -> None:
 
 
 def test_setting_up(window: Window, fresh_server: Server) -> None:
-    page = window(fresh_server, **WINDOW)
-    page.goto(set_up_path(fresh_server))
+    page = window(fresh_server, at=set_up_path(fresh_server), **WINDOW)
     fine(page)
     page.get_by_label("Name", exact=True).fill("ada")
     page.get_by_label("Password", exact=True).fill("short")
@@ -126,8 +124,7 @@ def test_setting_up(window: Window, fresh_server: Server) -> None:
 
 def test_an_invitation(window: Window, server: Server, planted: list[str]) -> None:
     for name in ("", "bob"):
-        page = window(server, name, **WINDOW)
-        page.goto(f"/accounts/invite/{planted[0]}/")
+        page = window(server, name, at=f"/accounts/invite/{planted[0]}/", **WINDOW)
         fine(page)
     page.goto("/accounts/invite/nonsense/")
     fine(page)
@@ -264,8 +261,7 @@ def test_an_edit_and_its_versions(open_chat: Callable[..., ChatPage]) -> None:
 def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -> None:
     drop(server.database, "bob")
     key = conversations(server.database, "bob", ["Sailing", "Cooking"])[0]
-    page = window(server, "bob", width=width, **WINDOW)
-    page.goto(f"/c/{key}/")
+    page = window(server, "bob", at=f"/c/{key}/", width=width, **WINDOW)
     shell = Shell(page, MOUSE)
     page.get_by_role("button", name="Model:").click()
     expect(shell.picker.get_by_role("button", name="Careful")).to_be_visible()
@@ -288,8 +284,7 @@ def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -
 
 @WIDTHS
 def test_the_settings_over_the_chat(window: Window, server: Server, width: int) -> None:
-    page = window(server, "bob", width=width, **WINDOW)
-    page.goto("/")
+    page = window(server, "bob", at="/", width=width, **WINDOW)
     if width == PHONE:
         page.get_by_role("button", name="Chats", exact=True).click()
     page.get_by_role("link", name="Settings", exact=True).click()
@@ -304,8 +299,7 @@ def test_the_settings_over_the_chat(window: Window, server: Server, width: int) 
 def test_the_list_its_options_and_what_was_deleted(window: Window, server: Server, width: int) -> None:
     drop(server.database, "bob")
     conversations(server.database, "bob", ["Sailing", "Cooking"])
-    page = window(server, "bob", width=width, **WINDOW)
-    page.goto("/")
+    page = window(server, "bob", at="/", width=width, **WINDOW)
     if width == PHONE:
         page.get_by_role("button", name="Chats", exact=True).click()
     sailing = page.locator("#conversations").get_by_role("link", name="Sailing")
@@ -328,8 +322,7 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
 
 @WIDTHS
 def test_the_account_menu_and_the_first_steps(window: Window, server: Server, width: int) -> None:
-    page = window(server, "root", width=width, **WINDOW)
-    page.goto("/")
+    page = window(server, "root", at="/", width=width, **WINDOW)
     expect(page.get_by_role("heading", name="Set up this site")).to_be_visible()
     fine(page)
     if width == PHONE:
@@ -359,8 +352,7 @@ def test_signing_in_again_in_the_page(open_chat: Callable[..., ChatPage]) -> Non
 
 
 def test_a_long_conversation(window: Window, server: Server, planted: list[str]) -> None:
-    page = window(server, "alice", **WINDOW)
-    page.goto(f"/c/{planted[2]}/")
+    page = window(server, "alice", at=f"/c/{planted[2]}/", **WINDOW)
     expect(page.locator("article").last).to_be_visible()
     fine_at_each_width(page)
 
@@ -406,8 +398,7 @@ def test_the_administration(window: Window, server: Server, planted: list[str], 
 
 def test_the_bar_and_a_chart_on_a_phone(window: Window, server: Server, planted: list[str]) -> None:
     plant(server, "talk('bob', created=datetime.now(UTC))")
-    page = window(server, "root", width=PHONE, **WINDOW)
-    page.goto("/admin/")
+    page = window(server, "root", at="/admin/", width=PHONE, **WINDOW)
     page.locator(".chart summary").first.click()
     expect(page.locator(".chart table").first).to_be_visible()
     fine(page)

@@ -94,8 +94,7 @@ def test_wrapping_while_code_grows_holds_to_its_end(chat: ChatPage) -> None:
 def test_the_header_stays_in_view_while_code_scrolls(window: Window, server: Server, width: int) -> None:
     code = f"```python\n{WIDE}\n{LONG}\n{WIDE}\n```"
     address = talk(server, "alice", ["Show me.", f"{code}\n\nDone.", "Again", code])
-    page = window(server, "alice", width=width)
-    page.goto(address)
+    page = window(server, "alice", at=address, width=width)
     block(page).evaluate("figure => scrollTo(0, scrollY + figure.getBoundingClientRect().top + 1500)")
     assert block(page).evaluate(GAPS) == [0, 0]
     expect(wrap(page)).to_be_in_viewport(ratio=1)
@@ -104,8 +103,7 @@ def test_the_header_stays_in_view_while_code_scrolls(window: Window, server: Ser
 
 def test_wrapping_keeps_the_line_that_is_read(window: Window, server: Server) -> None:
     code = f"```text\n{WIDE}\n{WIDE}\n{LONG}\n```"
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", ["Show me.", f"{code}\n\nDone."]))
+    page = window(server, "alice", at=talk(server, "alice", ["Show me.", f"{code}\n\nDone."]))
     block(page).evaluate("figure => scrollTo(0, scrollY + figure.getBoundingClientRect().top + 1500)")
     line = """() => {
       const text = document.querySelector('pre code').firstChild, range = document.createRange();

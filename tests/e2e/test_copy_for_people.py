@@ -79,8 +79,7 @@ class Copied(NamedTuple):
 
 
 def opened(window: Window, server: Server, reply: str, **options: object) -> ChatPage:
-    page = window(server, "alice", **{**MAY, **options})
-    page.goto(talk(server, "alice", ["Write it.", reply]))
+    page = window(server, "alice", at=talk(server, "alice", ["Write it.", reply]), **{**MAY, **options})
     return ChatPage(page)
 
 

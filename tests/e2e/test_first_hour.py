@@ -10,8 +10,7 @@ from tests.support.server import Server
 
 def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[..., Server]) -> None:
     server = servers(CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN="")
-    page = window(server, "root")
-    page.goto("/")
+    page = window(server, "root", at="/")
     steps = page.get_by_role("region", name="Set up this site").get_by_role("listitem")
     expect(steps).to_have_count(4)
     expect(page.locator(".checklist .done")).to_have_text(["Invite someone (done)"])  # there are people

@@ -71,8 +71,7 @@ def too_small(page: Page, address: str) -> list[str]:
 
 
 def test_the_administration_is_large_enough(window: Window, server: Server, planted: str) -> None:
-    page = window(server, "root")
-    page.goto("/admin/chat/run/")
+    page = window(server, "root", at="/admin/chat/run/")
     expect(page.locator(".paginator a").first).to_be_visible()
     addresses = [f"/admin/{path}" for path in (*ADMINISTRATION, f"chat/conversation/{planted}/change/")]
     assert [found for address in addresses for found in too_small(page, address)] == []

@@ -48,8 +48,7 @@ def address(server: Server) -> str:
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server, address: str) -> ChatPage:
     """Open a chat on a wide page, or as wide as the test says."""
-    page = window(server, "alice", width=getattr(request, "param", 1280))
-    page.goto(address)
+    page = window(server, "alice", at=address, width=getattr(request, "param", 1280))
     return ChatPage(page)
 
 
@@ -125,8 +124,7 @@ def test_a_page_that_did_not_come_is_asked_for_again_by_the_link(chat: ChatPage)
 
 
 def test_a_conversation_of_five_thousand_messages_is_fluent(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", numbered(5_000)))
+    page = window(server, "alice", at=talk(server, "alice", numbered(5_000)))
     chat = ChatPage(page)
     slowness = page.evaluate(SLOWNESS)
     page.evaluate(LONGEST_TASK)

@@ -245,8 +245,7 @@ def tab_to(page: Page, name: str) -> None:
 
 
 def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, server: Server) -> None:
-    page = window(server)
-    page.goto("/")
+    page = window(server, at="/")
     expect(page.get_by_label("Name or email")).to_be_focused()
     page.keyboard.type("carol")
     page.keyboard.press("Tab")

@@ -10,8 +10,7 @@ from tests.support.server import Server
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_key_is_made_shown_and_revoked(window: Window, server: Server, scripts: bool) -> None:
-    page = window(server, "alice", java_script_enabled=scripts)
-    page.goto("/settings/")
+    page = window(server, "alice", at="/settings/", java_script_enabled=scripts)
     page.get_by_role("link", name="API keys").click()
     name = f"for a robot {scripts}"
     page.get_by_label("Name").fill(name)

@@ -30,9 +30,7 @@ def visit(window: Window, server: Server) -> Callable[..., Page]:
     """Open a page in a browser of that language."""
 
     def go(path: str, name: str = "alice", **options: object) -> Page:
-        page = window(server, name, locale=LONGER, reduced_motion="reduce", **options)
-        page.goto(path)
-        return page
+        return window(server, name, at=path, locale=LONGER, reduced_motion="reduce", **options)
 
     return go
 

@@ -87,8 +87,7 @@ def resize(page: Page, width: int) -> None:
 
 def test_the_buttons_under_a_question_far_from_the_end_are_whole(window: Window, server: Server) -> None:
     address = talk(server, "alice", numbered(30))
-    page = window(server, "alice", **FINGER.window)
-    page.goto(address)
+    page = window(server, "alice", at=address, **FINGER.window)
     far = page.locator(".question.offscreen").first
     far.locator("[data-part=text]").tap()  # what can be done with it shows then
     buttons = far.locator(".icon-button")
@@ -129,16 +128,14 @@ def test_a_list_in_a_list_stands_close_whatever_comes_before_it(chat: ChatPage) 
 
 
 def test_the_instructions_box_does_not_touch_its_text(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=NARROW, reduced_motion="reduce")
-    page.goto("/")
+    page = window(server, "alice", at="/", width=NARROW, reduced_motion="reduce")
     dialog = open_instructions(page)
     box = dialog.get_by_role("textbox")
     assert below(box, dialog.locator("#settings-count")) >= 4
 
 
 def test_the_administrations_fields_are_not_cut_off(window: Window, server: Server) -> None:
-    page = window(server, "root", width=320)
-    page.goto("/admin/chat/user/add/")
+    page = window(server, "root", at="/admin/chat/user/add/", width=320)
     fields = page.locator("form input:visible")
     assert fields.count() > 4
     assert max(map(end, fields.all())) <= end(page.locator(".form-row").first)
@@ -194,8 +191,7 @@ def test_an_empty_reply_reads_the_same_after_a_reload(chat: ChatPage) -> None:
 
 def test_focus_beside_the_thread_moves_nothing(window: Window, server: Server) -> None:
     address = talk(server, "alice", numbered(30))
-    page = window(server, "alice", width=WIDE)
-    page.goto(address)
+    page = window(server, "alice", at=address, width=WIDE)
     page.evaluate("scrollTo(0, 1000)")
     page.evaluate(STILL)
     before = page.evaluate("scrollY")
@@ -217,8 +213,7 @@ def test_headings_stand_above_their_columns(window: Window, server: Server) -> N
 
 
 def test_without_scripts_stop_stands_clear_of_the_dot(window: Window, server: Server) -> None:
-    page = window(server, "alice", java_script_enabled=False)
-    page.goto("/")
+    page = window(server, "alice", at="/", java_script_enabled=False)
     page.locator("#content").fill(question("hang after=3"))
     page.get_by_role("button", name="Send", exact=True).click()
     text = page.locator("article.reply [data-part=text] > p")

@@ -57,8 +57,7 @@ def test_a_short_question_has_nothing_to_unfold(chat: ChatPage) -> None:
 
 
 def test_a_folded_question_is_printed_whole(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", ["A line.\n" * 100, "Yes."]))
+    page = window(server, "alice", at=talk(server, "alice", ["A line.\n" * 100, "Yes."]))
     text = page.locator(".question [data-part=text]")
     assert text.evaluate(HEIGHT) < 400
     page.emulate_media(media="print")

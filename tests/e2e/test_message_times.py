@@ -17,8 +17,7 @@ SHOWN = "[...document.querySelectorAll('#thread .at')].map((time) => time.textCo
 
 def opened(window: Window, server: Server, address: str) -> ChatPage:
     """The page in Tokyo, whose zone the server knows."""
-    page = window(server, "alice", timezone_id="Asia/Tokyo")
-    page.goto("/")
+    page = window(server, "alice", at="/", timezone_id="Asia/Tokyo")
     page.goto(address)
     return ChatPage(page)
 

@@ -36,9 +36,7 @@ def listed(server: Server, fake: Fake) -> None:
 
 
 def opened(window: Window, server: Server, path: str, **options: object) -> Page:
-    page = window(server, "root", **options)
-    page.goto(path)
-    return page
+    return window(server, "root", at=path, **options)
 
 
 def choose(page: Page, action: str, *names: str) -> None:

@@ -41,8 +41,7 @@ HTML = """async () => {
 
 
 def test_a_wide_table_and_equation_are_wholly_on_the_paper(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", ["Show it.", f"{TABLE}\n{WIDE}"]))
+    page = window(server, "alice", at=talk(server, "alice", ["Show it.", f"{TABLE}\n{WIDE}"]))
     page.wait_for_function(PAPER_STYLED)
     pdf = pypdfium2.PdfDocument(page.pdf(format="A4"))
     words = ""
@@ -60,8 +59,7 @@ PRINTS = "window.print = () => (window.printed = document.querySelectorAll('arti
 
 
 def test_the_whole_chat_is_printed_from_its_menu(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", numbered(120)))
+    page = window(server, "alice", at=talk(server, "alice", numbered(120)))
     page.evaluate(PRINTS)
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("menuitem", name="Print").or_(page.get_by_role("button", name="Print")).click()
@@ -120,8 +118,7 @@ WIDER = """() => [...document.querySelectorAll('body *')].filter(element => elem
 
 def test_a_conversation_on_paper(window: Window, server: Server) -> None:
     address = talk(server, "alice", ["Where is it?", SAID] * 12)  # the first ones are far from the end
-    page = window(server, "alice", width=PAPER, color_scheme="dark")
-    page.goto(address)
+    page = window(server, "alice", at=address, width=PAPER, color_scheme="dark")
     page.wait_for_function(PAPER_STYLED)
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.get_by_text("A long talk").locator("visible=true")).to_have_count(1)
@@ -138,8 +135,7 @@ def test_a_shared_conversation_on_paper(window: Window, server: Server) -> None:
     alice = server.person("alice")
     message = alice.asked("Hello").meta["message"]
     link = alice.post(f"/messages/{message}/share/", {}).json()["url"]
-    page = window(server, width=PAPER)
-    page.goto("/s/" + link.partition("/s/")[2])
+    page = window(server, at="/s/" + link.partition("/s/")[2], width=PAPER)
     expect(page.get_by_role("link", name="Continue this chat")).to_be_visible()
     page.emulate_media(media="print")
     expect(page.get_by_text("You said: Hello")).to_be_visible()

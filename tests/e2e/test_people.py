@@ -15,8 +15,7 @@ WIDTHS = (1280, 390)
 
 def invitation(window: Window, server: Server, note: str) -> str:
     """The path of a link that the administrator makes."""
-    page = window(server, "root")
-    page.goto("/admin/chat/invite/add/")
+    page = window(server, "root", at="/admin/chat/invite/add/")
     page.get_by_label("Name").fill(note)
     page.keyboard.press("Enter")
     return shown_link(page)
@@ -62,8 +61,7 @@ def is_well_made(page: Page) -> None:
 
 def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Server) -> None:
     link = invitation(window, server, "Alice")  # whose name is taken, so nothing is filled in
-    page = window(server)
-    page.goto(link)
+    page = window(server, at=link)
     is_well_made(page)
     expect(page.get_by_label("Name")).to_be_focused()
     type_and_go_on(page, "alice", "", "short")
@@ -81,8 +79,7 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
     is_there(chat)
     assert chat.asked("Hello") == "You said: Hello"
 
-    late = window(server)
-    late.goto(link)
+    late = window(server, at=link)
     expect(late.get_by_role("heading", name="This link doesn’t work")).to_be_visible()
     is_well_made(late)
     page.goto(invitation(window, server, "another one"))
@@ -101,8 +98,7 @@ def test_the_invitation_link_has_a_copy_button(window: Window, server: Server) -
 
 
 def test_a_link_that_cannot_be_copied_is_selected(window: Window, server: Server) -> None:
-    page = window(server, "root")
-    page.goto("/admin/chat/invite/add/")
+    page = window(server, "root", at="/admin/chat/invite/add/")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Copy")).to_be_visible()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
@@ -147,8 +143,7 @@ def test_somebody_changes_the_password_by_keyboard(window: Window, server: Serve
 
 
 def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server) -> None:
-    root = window(server, "root", width=390)
-    root.goto("/admin/chat/user/")
+    root = window(server, "root", at="/admin/chat/user/", width=390)
     root.get_by_role("link", name="alice", exact=True).click()
     root.get_by_role("link", name="Create a reset link").click()
     expect(root.get_by_label("Your own password")).to_be_focused()
@@ -160,8 +155,7 @@ def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server)
     type_and_go_on(root, PASSWORD)
     link = shown_link(root)
 
-    page = window(server, width=390)
-    page.goto(link)
+    page = window(server, at=link, width=390)
     assert "/set-password/" in page.url
     is_well_made(page)
     expect(page.get_by_label("New password", exact=True)).to_be_focused()
@@ -191,8 +185,7 @@ def test_an_administrator_confirms_by_keyboard(window: Window, server: Server) -
 
 
 def test_a_typed_password_is_shown_and_hidden_by_keyboard(window: Window, server: Server) -> None:
-    page = window(server, "carol")
-    page.goto("/settings/account/")
+    page = window(server, "carol", at="/settings/account/")
     field = page.get_by_label("New password")
     field.fill(NEW)
     page.keyboard.press("Tab")
@@ -207,8 +200,7 @@ def test_a_typed_password_is_shown_and_hidden_by_keyboard(window: Window, server
 
 
 def test_browsers_are_told_which_field_holds_what(window: Window, server: Server) -> None:
-    page = window(server, "carol")
-    page.goto("/accounts/password/")
+    page = window(server, "carol", at="/accounts/password/")
     fields = page.locator("input[autocomplete]").evaluate_all(
         "all => all.map((el) => [el.name, el.autocomplete])"
     )
@@ -217,7 +209,6 @@ def test_browsers_are_told_which_field_holds_what(window: Window, server: Server
         ["current", "current-password"],
         ["new_password1", "new-password"],
     ]
-    page = window(server)
-    page.goto(invitation(window, server, "fields"))
+    page = window(server, at=invitation(window, server, "fields"))
     fields = page.locator("input[autocomplete]").evaluate_all("all => all.map((el) => el.autocomplete)")
     assert fields == ["username", "email", "new-password"]

@@ -294,8 +294,7 @@ def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
 def test_after_a_sign_in_again_the_picture_is_kept(
     window: Window, server: Server, name: str, loaded: bool
 ) -> None:
-    page = window(server, name)
-    page.goto("/")
+    page = window(server, name, at="/")
     chat = Pictures(page)
     if loaded:
         chat.add(DRAWING)

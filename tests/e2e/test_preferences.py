@@ -69,8 +69,7 @@ def over_the_chat(page: Page) -> Locator:
 
 
 def test_a_choice_over_the_chat_is_seen_and_stored_at_once(window: Window, server: Server) -> None:
-    page = window(server, "alice", color_scheme="light")
-    page.goto("/")
+    page = window(server, "alice", at="/", color_scheme="light")
     dialog = over_the_chat(page)
     expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
     dialog.get_by_label("Dark").check()
@@ -84,8 +83,7 @@ def test_a_choice_over_the_chat_is_seen_and_stored_at_once(window: Window, serve
 
 
 def test_a_choice_that_is_not_stored_is_put_back(window: Window, server: Server) -> None:
-    page = window(server, "alice", color_scheme="light")
-    page.goto("/")
+    page = window(server, "alice", at="/", color_scheme="light")
     dialog = over_the_chat(page)
     page.route("**/settings/", lambda route: route.abort())
     dialog.get_by_label("Dark").check()
@@ -98,8 +96,7 @@ def test_a_choice_that_is_not_stored_is_put_back(window: Window, server: Server)
 
 
 def test_the_language_changes_the_whole_page(window: Window, server: Server) -> None:
-    page = window(server, "alice", locale="en-GB")
-    page.goto("/")
+    page = window(server, "alice", at="/", locale="en-GB")
     over_the_chat(page).get_by_label("Language").select_option("de")
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.get_by_role("dialog", name="Einstellungen")).to_be_visible()
@@ -127,8 +124,7 @@ def test_back_and_the_sections_of_the_dialog(window: Window, server: Server) -> 
 
 
 def test_forms_in_the_dialog_lead_to_their_section(window: Window, server: Server) -> None:
-    page = window(server, "bob")
-    page.goto("/")
+    page = window(server, "bob", at="/")
     dialog = over_the_chat(page)
     dialog.get_by_role("link", name="API keys").click()
     dialog.get_by_label("Name", exact=True).fill("a program")
@@ -142,8 +138,7 @@ def test_forms_in_the_dialog_lead_to_their_section(window: Window, server: Serve
 
 
 def test_instructions_are_saved_when_they_are_left(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto("/")
+    page = window(server, "alice", at="/")
     dialog = over_the_chat(page)
     dialog.get_by_role("link", name="Instructions").click()
     dialog.get_by_label("Instructions for all chats").fill("Be brief.")
@@ -216,8 +211,7 @@ def test_the_settings_stand_beside_the_conversations(chat: ChatPage) -> None:
 
 
 def test_on_a_phone_the_sections_are_a_row_at_the_current_one(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=320)
-    page.goto("/settings/readings/")
+    page = window(server, "alice", at="/settings/readings/", width=320)
     current, nav = page.locator(".settings-sections [aria-current]"), page.locator(".settings-sections")
     expect(current).to_be_in_viewport(ratio=1)
     assert nav.bounding_box()["height"] < 2 * current.bounding_box()["height"]
@@ -228,8 +222,7 @@ def test_on_a_phone_the_sections_are_a_row_at_the_current_one(window: Window, se
 def test_costs_are_not_cut_off_on_a_phone(window: Window, server: Server, locale: str, heading: str) -> None:
     server.person("bob").post("/c/", {"content": "A long question", "client_key": KEY})
     server.database.rows("UPDATE chat_run SET prompt_tokens = 369000, completion_tokens = 77380")
-    page = window(server, "bob", width=390, locale=locale)
-    page.goto("/settings/usage/")
+    page = window(server, "bob", at="/settings/usage/", width=390, locale=locale)
     table = page.get_by_role("region", name=heading)
     assert table.evaluate("table => table.scrollWidth - table.clientWidth") == 0
     assert table.evaluate(BROKEN_WORDS) == []

@@ -152,8 +152,7 @@ def test_a_prompt_with_fields(window: Window, server: Server) -> None:
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_prompt_is_used_from_its_list(window: Window, server: Server, scripts: bool) -> None:
     save(ChatPage.open(window, server), LETTER | {"command": f"used-{scripts}", "title": f"Used {scripts}"})
-    page = window(server, "alice", java_script_enabled=scripts)
-    page.goto("/settings/prompts/")
+    page = window(server, "alice", at="/settings/prompts/", java_script_enabled=scripts)
     page.get_by_role("link", name=f"Use in a new chat Used {scripts}").press("Enter")
     page.get_by_label("name", exact=True).fill("Ada")
     expect(page.get_by_label("topic", exact=True)).to_have_value("boats")
@@ -193,8 +192,7 @@ def test_a_finger_takes_a_prompt(window: Window, server: Server) -> None:
 
 
 def test_the_pages_of_the_library(window: Window, server: Server) -> None:
-    page = window(server, "carol")
-    page.goto("/settings/prompts/")
+    page = window(server, "carol", at="/settings/prompts/")
     expect(page.get_by_text("You have no prompts yet.")).to_be_visible()
     page.get_by_role("link", name="New prompt").click()
     page.get_by_label("Title").fill("Formal letter")

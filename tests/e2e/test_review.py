@@ -57,8 +57,7 @@ def fits(page: Page) -> None:
 
 
 def test_a_reviewer_can_navigate_by_keyboard(window: Window, server: Server, planted: list[str]) -> None:
-    page = window(server, "erin")
-    page.goto(LIST)
+    page = window(server, "erin", at=LIST)
     tab_to(page, page.locator("#searchbar"))
     page.keyboard.type("boats")
     page.keyboard.press("Enter")

@@ -49,8 +49,7 @@ def test_the_page_is_mirrored_and_nothing_stands_out(
     window: Window, server: Server, widths: tuple[int, ...]
 ) -> None:
     width = widths[0]
-    page = window(server, "alice", width=width, locale=LEFTWARD, reduced_motion="reduce")
-    page.goto("/")
+    page = window(server, "alice", at="/", width=width, locale=LEFTWARD, reduced_motion="reduce")
     chat = ChatPage(page)
     assert page.locator("html").get_attribute("dir") == "rtl"
     for text in (ARABIC, ENGLISH):
@@ -93,8 +92,7 @@ def test_a_menu_ends_where_its_button_ends(window: Window, server: Server, local
 
 
 def test_in_english_the_arrows_stay_as_they_are(window: Window, server: Server) -> None:
-    page = window(server, "alice")
-    page.goto("/")
+    page = window(server, "alice", at="/")
     assert page.locator("html").get_attribute("dir") == "ltr"
     assert page.locator(".fold svg").evaluate("icon => getComputedStyle(icon).scale") == "none"
     assert box(page.locator("#sidebar"))["x"] == 0
@@ -104,8 +102,7 @@ def test_in_english_the_arrows_stay_as_they_are(window: Window, server: Server) 
 def test_peoples_texts_keep_their_direction(window: Window, server: Server, locale: str, width: int) -> None:
     titles = [ARABIC, HEBREW, ENGLISH, MIXED]
     found = conversations(server.database, "bob", titles)
-    page = window(server, "bob", width=width, locale=locale, reduced_motion="reduce")
-    page.goto(f"/c/{found[0]}/")
+    page = window(server, "bob", at=f"/c/{found[0]}/", width=width, locale=locale, reduced_motion="reduce")
     expect(page.locator("h1")).to_contain_text(ARABIC)
     assert page.locator("h1").evaluate(DIRECTION) == "rtl"
     items = {title: page.locator("#conversations li a").filter(has_text=title).first for title in titles}

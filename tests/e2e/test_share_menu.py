@@ -43,8 +43,7 @@ def test_two_clicks_share_a_new_chat_and_it_stays_open(window: Window, server: S
 
 def test_a_finger_shares_up_to_a_message(window: Window, server: Server) -> None:
     conversation = server.person("alice").asked("Hello").conversation
-    page = window(server, "alice", width=390, has_touch=True)
-    page.goto(f"{server.url}/c/{conversation}/")
+    page = window(server, "alice", at=f"{server.url}/c/{conversation}/", width=390, has_touch=True)
     share = page.get_by_role("button", name="Share", exact=True)
     box = share.bounding_box()
     assert box

@@ -45,8 +45,7 @@ def test_nothing_overflows_at_any_width(window: Window, server: Server, three) -
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_loading_the_sidebar_module_moves_nothing(window: Window, server: Server, three, width: int) -> None:
-    page = window(server, "alice", width=width)
-    page.goto(f"/c/{three[0]}/")
+    page = window(server, "alice", at=f"/c/{three[0]}/", width=width)
     page.locator("h1").hover()
     page.get_by_role("button", name="Model:").hover()
     expect(page.locator(".options-button").first).to_be_attached()

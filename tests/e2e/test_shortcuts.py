@@ -50,8 +50,7 @@ def test_the_first_keys_on_a_page_are_heard(window: Window, server: Server, keys
 
 
 def test_without_scripts_it_is_a_page(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=320, java_script_enabled=False)
-    page.goto("/shortcuts/")
+    page = window(server, "alice", at="/shortcuts/", width=320, java_script_enabled=False)
     row = page.get_by_role("row", name="Start a new chat")
     expect(row).to_be_visible()
     assert len({key.bounding_box()["y"] for key in row.locator("kbd").all()}) == 1  # Ctrl+Shift+O in one line
@@ -65,8 +64,7 @@ END = "document.documentElement.scrollHeight - innerHeight"
 @pytest.fixture
 def chat(window: Window, server: Server) -> ChatPage:
     """A long conversation, at its end, with the focus in the box."""
-    page = window(server, "alice")
-    page.goto(talk(server, "alice", numbered(40)))
+    page = window(server, "alice", at=talk(server, "alice", numbered(40)))
     made = ChatPage(page)
     expect(made.box).to_be_focused()
     return made.ready()  # the module of these keys is loaded after those of the first view

@@ -135,8 +135,7 @@ def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, ser
 
 
 def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -> None:
-    page = window(server, "alice", timezone_id="Pacific/Kiritimati")
-    page.goto("/")
+    page = window(server, "alice", at="/", timezone_id="Pacific/Kiritimati")
     assert {"tz": "Pacific/Kiritimati"}.items() <= {
         c["name"]: c["value"] for c in page.context.cookies()
     }.items()
@@ -145,8 +144,7 @@ def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -
 @pytest.mark.parametrize("width", [1280, 390])
 def test_shortcuts_work_from_the_message_box(window: Window, server: Server, width: int) -> None:
     old = conversations(server.database, "alice", ["Sailing"])[0]
-    page = window(server, "alice", width=width)
-    page.goto(f"/c/{old}/")
+    page = window(server, "alice", at=f"/c/{old}/", width=width)
     shell = Shell(page, KEYBOARD)
     shown = shell.sidebar.is_visible()
     page.keyboard.press("Control+Shift+S")

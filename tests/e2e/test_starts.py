@@ -59,8 +59,7 @@ def test_the_box_moves_to_the_foot_and_nothing_jumps(chat: ChatPage) -> None:
 
 
 def test_on_a_phone_the_box_stays_at_the_thumb(window: Window, server: Server) -> None:
-    page = window(server, "root", width=390, has_touch=True, is_mobile=True)
-    page.goto("/")
+    page = window(server, "root", at="/", width=390, has_touch=True, is_mobile=True)
     box, greeting = page.locator("#composer").bounding_box(), page.locator(".greeting").bounding_box()
     beginnings = page.get_by_role("list", name="Ways to begin").bounding_box()
     assert greeting["y"] < beginnings["y"] < box["y"]

@@ -140,8 +140,7 @@ def test_a_diagram_is_drawn(window: Window, server: Server) -> None:
 def test_without_scripts_the_text_is_a_page(window: Window, server: Server) -> None:
     chat = asked(ChatPage.open(window, server), FIRST, SECOND)
     message = chat.reply.get_attribute("data-message")
-    plain = window(server, "alice", java_script_enabled=False)
-    plain.goto(f"/messages/{message}/text/?block=1")
+    plain = window(server, "alice", at=f"/messages/{message}/text/?block=1", java_script_enabled=False)
     plain.get_by_role("link", name="What changed", exact=True).first.click()
     expect(plain.locator("ins")).to_have_text("Counting")
     plain.get_by_role("link", name="Edit", exact=True).click()

@@ -21,8 +21,7 @@ def test_a_file_is_imported_from_its_preview(
     file = tmp_path / f"{LONG_NAME}.json"
     file.write_text(json.dumps([samples.chatgpt(), samples.claude(), {"mapping": {}}]))
     options = WINDOW if scripts else {"java_script_enabled": False}
-    page = window(server, "alice" if scripts else "bob", width=320, **options)
-    page.goto("/settings/data/")
+    page = window(server, "alice" if scripts else "bob", at="/settings/data/", width=320, **options)
     page.get_by_label("Choose a file").set_input_files(file)
     page.get_by_role("button", name="Upload and check").click()
     start = page.get_by_role("button", name="Start import")

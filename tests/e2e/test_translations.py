@@ -73,7 +73,6 @@ def test_replies_and_dialogs(reader: Page) -> None:
 @pytest.mark.parametrize("locale", LANGUAGES)
 @pytest.mark.parametrize("path", ["/accounts/login/", "/accounts/invite/wrong/", "/nothing-here/"])
 def test_pages_of_those_who_are_signed_out(window: Window, server: Server, locale: str, path: str) -> None:
-    page = window(server, "", locale=locale)
-    page.goto(path)
+    page = window(server, "", at=path, locale=locale)
     expect(page.locator("html")).to_have_attribute("lang", LANGUAGES[locale][0])
     fits(page)

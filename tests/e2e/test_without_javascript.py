@@ -64,8 +64,7 @@ def test_no_unseen_mark_without_javascript(window: Window, server: Server, scrip
     chat = ChatPage.open(window, server, "bob", java_script_enabled=False)
     ask(chat, "Is this new?")
     expect(chat.reply).to_have_attribute("data-status", "complete")
-    page = window(server, "bob", java_script_enabled=scripts)
-    page.goto("/")
+    page = window(server, "bob", at="/", java_script_enabled=scripts)
     item = page.locator("#conversations li[data-state=unseen]").first
     expect(item).to_be_visible()
     name = "Is this new? – has a new reply" if scripts else "Is this new?"
@@ -117,8 +116,7 @@ def test_stop_delete_and_undo_work(chat: ChatPage) -> None:
 
 
 def test_older_messages_and_older_conversations_are_pages(window: Window, server: Server) -> None:
-    page = window(server, "bob", java_script_enabled=False)
-    page.goto(talk(server, "bob", numbered(60)))
+    page = window(server, "bob", at=talk(server, "bob", numbered(60)), java_script_enabled=False)
     page.get_by_role("link", name="Earlier messages").click()
     expect(page.get_by_text("Message 1. Line 0")).to_be_visible()
     titles = [f"Number {n}" for n in range(210)]

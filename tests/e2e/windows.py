@@ -112,6 +112,7 @@ class Windows:
         server: Server | Network,
         name: str = "",
         *,
+        at: str = "",
         width: int = 1280,
         own: bool = False,
         **options: Any,
@@ -125,7 +126,10 @@ class Windows:
         else:
             lent = Lent(self._browser, server.url, options, own=own)
         self._lent.append((kind, lent))
-        return lent.page_for(name)
+        page = lent.page_for(name)
+        if at:
+            page.goto(at)
+        return page
 
     def take_back(self) -> list[str]:
         """Take back what a test has opened; return what went wrong in it."""

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import ChatPage, Window, open_instructions
 from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.server import Server
 
@@ -13,18 +13,15 @@ WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)
 
 
 def searches(*queries: str) -> list[list[object]]:
-    return [["search_my_chats", {"query": query}] for query in queries]
+    return [["web_search", {"query": query}] for query in queries]
 
 
 def switch(chat: ChatPage) -> Locator:
-    return chat.page.get_by_role("switch", name="My chats")
+    return chat.page.get_by_role("switch", name="Web")
 
 
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """Open a chat of alice, who has asked about a boat before."""
-    with server.person("alice").ask("Where do we keep the walnut boat?") as stream:
-        stream.to_end()
     return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
@@ -71,6 +68,16 @@ def test_a_switch_works_by_keyboard_and_stays_with_the_chat(chat: ChatPage, serv
     chat.ended()
     chosen = "SELECT tools FROM chat_conversation ORDER BY updated DESC LIMIT 1"
     assert server.database.value(chosen) == "[]"
+
+
+def test_the_own_chats_are_a_choice_of_the_chat_too(chat: ChatPage, server: Server) -> None:
+    dialog = open_instructions(chat.page)
+    dialog.get_by_label("Replies can search my other chats").check()
+    chat.page.keyboard.press("Escape")
+    chat.ask("hello")
+    chat.ended()
+    chosen = "SELECT tools FROM chat_conversation ORDER BY updated DESC LIMIT 1"
+    assert server.database.value(chosen) == '["search_my_chats"]'
 
 
 def test_what_a_model_calls_is_text_on_the_page(chat: ChatPage) -> None:

@@ -18,6 +18,7 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
+from chat.conversations.tools import addresses
 from chat.conversations.tools.tool import CallContext, Source, Tool, ToolFailed, ToolResult
 from chat.db.background import FailureLog, spawn
 from chat.db.executor import is_connection_error, run_in_db, write_lock
@@ -34,7 +35,6 @@ STORE_RETRY_SECONDS = 0.4
 MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
 REPLY_TOKENS = 1_000  # that results leave to the reply at least
 MAX_QUESTIONS = 50  # of the conversation, in whose texts addresses are looked for
-ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{|}]{1,2000}", re.IGNORECASE)
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 INSTRUCTION = (
     "You may call tools to look things up. Call one if the answer may have changed since"
@@ -96,7 +96,10 @@ class ToolLoop:
     async def begin(self, request: ChatRequest) -> ChatRequest:
         """Return the first request: with the tools, and with what earlier runs of the message have found."""
         past = await run_in_db(_past, self._run.run.conversation_id, self._run.run.message_id)
-        self._context.known = {*past.addresses, *(url for each in past.questions for url in addresses(each))}
+        self._context.known = {
+            *past.addresses,
+            *(url for each in past.questions for url in addresses.written_in(each)),
+        }
         self._run.earlier = past.citations
         for citation in past.citations:
             self._number(citation)
@@ -272,11 +275,6 @@ class ToolLoop:
             else:
                 self._log.succeeded()
                 return is_ours
-
-
-def addresses(text: str) -> list[str]:
-    """Return the web addresses in a person's text."""
-    return [found.rstrip(".,;:!?)]}»”’") for found in ADDRESS.findall(text)]
 
 
 def _past(conversation: uuid.UUID, message: uuid.UUID) -> Past:

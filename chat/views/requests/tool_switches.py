@@ -11,7 +11,7 @@ def switches(conversation: Conversation | None) -> list[dict[str, object]]:
     chosen = conversation.tools if conversation else []
     texts = {
         "web_search": (_("Web"), _("Replies can search the web and read pages")),
-        "search_my_chats": (_("My chats"), _("Replies can search my other chats")),
+        "search_my_chats": ("", _("Replies can search my other chats")),
     }
     return [
         {

@@ -41,12 +41,12 @@ def top_names() -> int:
 # What is measured, how, the bar, and the size that the house should come to.
 SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("names at the top of chat", top_names, 30, 30),
-    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 64_500, 43_000),
+    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 64_310, 43_000),
     ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 466, 420),
-    ("server, lines", python_lines("chatsite/server"), 1_500, 900),
-    ("backup and move, lines", backup_lines, 2_130, 1_300),
+    ("server, lines", python_lines("chatsite/server"), 1_480, 900),
+    ("backup and move, lines", backup_lines, 2_120, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 8_200, 5_600),
-    ("tests, lines", python_lines("tests"), 85_500, 58_000),
+    ("tests, lines", python_lines("tests"), 84_630, 58_000),
     ("README, words", words("README.md"), 1_200, 1_200),
     ("SECURITY, words", words("SECURITY.md"), 1_550, 1_500),
     ("CONTRIBUTING, words", words("CONTRIBUTING.md"), 800, 800),

@@ -168,6 +168,7 @@ def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> N
     assert response.status_code == 400
     assert response.headers["Content-Type"].startswith("text/html")
     assert "empty" in response.text
+    assert "Write a message or add a file." in response.text
 
 
 @pytest.mark.parametrize(("field", "status"), [("file", 415), ("document", 400)])

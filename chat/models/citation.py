@@ -59,10 +59,6 @@ class CitedSource:
     def is_private(self) -> bool:
         return self.url.startswith("/")
 
-    @property
-    def date(self) -> str:
-        return next((each.date for each in self.passages if each.date), "")
-
 
 class CitationQuerySet(models.QuerySet["Citation"]):
     def of_messages(

@@ -1,5 +1,6 @@
 """Links: the allowed destinations, the hosts they lead to, and the detection of bare ones in plain text."""
 
+import datetime
 import re
 from html import escape
 from urllib.parse import urlsplit
@@ -43,6 +44,14 @@ def is_web_address(text: str) -> bool:
 def is_source_address(text: str) -> bool:
     """Return True for what the link of a source may lead to: a web address, or a chat of the person's own."""
     return bool(_CHAT.fullmatch(text)) or is_web_address(text)
+
+
+def is_source(url: str, date: str) -> bool:
+    """Return True if both may stand in a source: an address or "", and an ISO 8601 date or ""."""
+    try:
+        return bool(not date or datetime.date.fromisoformat(date)) and (not url or is_source_address(url))
+    except ValueError:
+        return False
 
 
 def address(destination: str) -> str | None:

@@ -11,7 +11,7 @@ import msgspec
 
 from chat.files.confinement import ChildLimits, Crashed, stream_confined
 from chat.limits import MEBIBYTE
-from chat.rendering.links import is_source_address
+from chat.rendering.links import is_source
 from chat.wire import strict_json
 
 from . import uploads
@@ -26,8 +26,10 @@ from .records import (
     FileContent,
     Imported,
     ImportedAttachment,
+    ImportedCitation,
     ImportedConversation,
     ImportedMessage,
+    ImportedSource,
     Record,
     Refusal,
     decode,
@@ -124,19 +126,19 @@ def _check_tree(conversation: ImportedConversation) -> None:
         for citation in each.citations:
             if citation.attachment and citation.attachment[0] not in known:
                 raise Untrusted("a citation of nothing")
-            _check_address(citation.url)
+            _check_source(citation)
         for step in each.steps:
             results += len(step.result)
             _check_arguments(step.arguments)
             for source in step.sources:
-                _check_address(source.url)
+                _check_source(source)
     if conversation.leaf not in known or chars > MAX_IMPORTED_CHARS or results > MAX_RESULTS_CHARS:
         raise Untrusted("messages that lead nowhere, or are too long")
 
 
-def _check_address(url: str) -> None:
-    if url and not is_source_address(url):
-        raise Untrusted("an address that is none")
+def _check_source(source: ImportedCitation | ImportedSource) -> None:
+    if not is_source(source.url, source.date):
+        raise Untrusted("an address or a date that is none")
 
 
 def _check_arguments(text: str) -> None:

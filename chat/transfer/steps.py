@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from chat.models import Step
 
-from .tree import EARLIEST_TIME
 from .records import EXPORTED_STEP_FIELDS, MAX_STEPS, ImportedStep, Object, written
+from .tree import EARLIEST_TIME
 
 
 def step_objects(steps: list[Step]) -> list[Object]:

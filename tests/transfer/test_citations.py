@@ -62,6 +62,8 @@ def test_our_json_keeps_each_citation(talk: Conversation) -> None:
     [
         {"url": "javascript:alert(1)"},
         {"url": 5},
+        {"url": "/logout/"},
+        {"date": "2026-02-31"},
         {"page": -1},
         {"page": 1.5},
         {"page": True},

@@ -88,6 +88,7 @@ def test_a_tool_that_is_not_offered_is_not_switched_on(talk: Conversation, bob: 
         {"sources": [{"number": 1, "title": "a", "url": "/logout/"}]},
         {"sources": [{"number": -1, "title": "a"}]},
         {"sources": [{"number": 1, "title": "a", "date": "1 May 2026"}]},
+        {"sources": [{"number": 1, "title": "a", "date": "2026-02-31"}]},
         {"created": "yesterday"},
     ],
 )
@@ -133,6 +134,7 @@ def test_what_is_odd_is_left_out(talk: Conversation, bob: User, monkeypatch: Any
         ImportedStep("a", "done", '{"a": "\\u0000"}'),
         ImportedStep("a", "done", '{"a": ' + "[" * 50 + "]" * 50 + "}"),
         ImportedStep("a", "done", "{}", sources=[own_sources.ImportedSource(1, "a", "javascript:a")]),
+        ImportedStep("a", "done", "{}", sources=[own_sources.ImportedSource(1, "a", date="2026-02-31")]),
         ImportedStep("a", "done", "{}", result="x" * 5_000_000),
     ],
 )
@@ -152,7 +154,7 @@ def test_readable_exports_link_no_page_of_this_site(talk: Conversation) -> None:
     for whole in (as_html(talk), as_markdown(talk)):
         assert "/c/" not in whole
         assert "My safe" in whole
-        assert "2026-10-01" in whole
+        assert "Oct. 1, 2026" in whole
 
 
 def test_running_and_copied_steps_come_in_their_order(talk: Conversation) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta, Struct, structs
 
 from chat import limits
-from chat.rendering.links import is_source_address
+from chat.rendering.links import is_source
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import (
     MAX_ARGUMENTS_CHARS,
@@ -65,7 +65,7 @@ def citation(raw: OwnCitation, places: dict[UUID, tuple[str, int]]) -> ImportedC
 
     Raises ConversationProblem.
     """
-    _check_address(raw.url)
+    _check(raw)
     place = places.get(raw.attachment) if raw.attachment else None
     return ImportedCitation(raw.title, raw.url, raw.page, raw.text, utc(raw.created), place, raw.date)
 
@@ -73,7 +73,7 @@ def citation(raw: OwnCitation, places: dict[UUID, tuple[str, int]]) -> ImportedC
 def step(raw: OwnStep) -> ImportedStep:
     """Return a step. Raises ConversationProblem."""
     for each in raw.sources:
-        _check_address(each.url)
+        _check(each)
     fields = {name: getattr(raw, name) for name in structs.asdict(raw)} | {
         "state": raw.state if raw.state in ENDED else "stopped",
         "arguments": _arguments(raw.arguments),
@@ -103,8 +103,8 @@ def _arguments(value: Object) -> str:
     return text if len(text) <= MAX_ARGUMENTS_CHARS else NOTHING
 
 
-def _check_address(url: str) -> None:
-    if url and not is_source_address(url):
+def _check(raw: OwnCitation | ImportedSource) -> None:
+    if not is_source(raw.url, raw.date):
         raise ConversationProblem("invalid")
 
 

@@ -154,6 +154,7 @@ def test_reviewers_see_arguments_times_and_costs(client: Client, talk: Conversat
 
 
 def test_the_usage_page_adds_what_tools_cost(client: Client, talk: Conversation) -> None:
+    Step.objects.all().delete()
     step_of(Run.objects.get(), 4, cost=1.25, created=timezone.now())
     client.force_login(talk.user)
     page = client.get(reverse("chat:usage")).content.decode()

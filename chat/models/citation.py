@@ -59,6 +59,11 @@ class CitedSource:
     def is_private(self) -> bool:
         return self.url.startswith("/")
 
+    @property
+    def date(self) -> str:
+        """The same as `day` as an ISO 8601 date; "" if it is not known."""
+        return next((each.date for each in self.passages if each.date), "")
+
 
 class CitationQuerySet(models.QuerySet["Citation"]):
     def of_messages(

@@ -70,7 +70,7 @@ def _sources(message: Object) -> str:
 def _source(source: CitedSource) -> str:
     url = "" if source.is_private else source.url.replace("<", "%3C").replace(">", "%3E")
     name = f"[{_escaped(source.title)}](<{url}>)" if url else _escaped(source.title)
-    name = f"{name} ({date_format(source.date)})" if source.date else name
+    name = f"{name} ({date_format(source.day)})" if source.day else name
     quotes = [_quote(each.page, each.text) for each in source.passages]
     return "\n".join([name, *quotes])
 

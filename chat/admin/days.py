@@ -66,7 +66,7 @@ def last_days() -> list[Day]:
 
 
 def _read(dates: Sequence[date], starts: Sequence[datetime]) -> list[Day]:
-    """Return days in a row, of which the last is today: five queries, however many they are."""
+    """Return days in a row, of which the last is today: six queries, however many they are."""
     days = [Day(each, used=used) for each, used in zip(dates, usage_of_spans(starts), strict=True)]
     runs = Run.objects.filter(created__gte=starts[0]).order_by().annotate(day=span_of(starts))
     for place, *counts in _counts(runs):

@@ -113,7 +113,7 @@ def test_all_days_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
         ran(noon(ago), waited=ago)
     with CaptureQueriesContext(connection) as counted:
         found = last_days()
-    assert len(counted) == 5
+    assert len(counted) == 6
     assert [day.replies for day in found] == [1] * (NUMBER - 1) + [0]
     assert [round(day.half or 0) for day in found] == [*range(NUMBER - 1, 0, -1), 0]
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,7 +16,6 @@ from chat.models import Citation, Conversation, Message, Run, Step, User
 from chat.sharing import links
 from chat.sharing.snapshot import copy
 from chat.views.conversations import thread
-from tests.support.readings import forget_readings
 from tests.support.steps import EVIL, OTHER_CHAT, PAGE, SECRET, looked_up, step_of
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -134,12 +132,8 @@ def test_a_readers_copy_has_what_the_page_shows(talk: Conversation, shows: bool)
     assert not Citation.objects.filter(message=made.active_leaf_id, url__startswith="/").exists()
 
 
-def test_reviewers_see_arguments_times_and_costs(client: Client, talk: Conversation) -> None:
-    erin = User.objects.create_user("erin", is_staff=True)
-    erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
-    client.force_login(erin)
-    page = client.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
-    forget_readings()
+def test_reviewers_see_arguments_times_and_costs(reviewer: Client, talk: Conversation) -> None:
+    page = reviewer.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
     assert "{&quot;query&quot;: &quot;&lt;/li&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;" in page
     for shown in (
         "<code>search_my_chats</code>",
@@ -154,6 +148,7 @@ def test_reviewers_see_arguments_times_and_costs(client: Client, talk: Conversat
 
 
 def test_the_usage_page_adds_what_tools_cost(client: Client, talk: Conversation) -> None:
+    Step.objects.all().delete()
     step_of(Run.objects.get(), 4, cost=1.25, created=timezone.now())
     client.force_login(talk.user)
     page = client.get(reverse("chat:usage")).content.decode()

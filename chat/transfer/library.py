@@ -42,7 +42,7 @@ from .records import (
     written,
 )
 
-PROMPTS_FILE, MEMORIES_FILE = "prompts.json", "memories.json"
+PROMPTS_FILE, MEMORIES_FILE = "prompts.json", "memory.json"
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 

@@ -28,7 +28,7 @@ UNPACKED_FACTOR = 20  # limit of an archive's unpacked size, as a multiple of th
 ZIP_MAGIC = b"PK"
 # The names in exports of ChatGPT, Claude and this chat, at the top of the archive or in one folder.
 EXPORT = re.compile(
-    r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|(?:conversations|assistants)/[0-9a-f-]{36}|prompts|memories)\.json"
+    r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|(?:conversations|assistants)/[0-9a-f-]{36}|prompts|memory)\.json"
 )
 # What such exports have beside them that is about the account, or says what other files say.
 ACCOUNT_FILES = {

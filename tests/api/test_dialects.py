@@ -57,7 +57,7 @@ def told(response: Any) -> tuple[int, Any]:
 def test_other_endpoints_of_openai_s_api_name_the_right_one(client: Client, where: str) -> None:
     response = client.post(where, "{}", "application/json")
     assert told(response) == (404, "unknown_url")
-    assert " /v1/chat/completions;" in response.json()["error"]["message"]
+    assert " /v1/chat/completions. " in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])

@@ -181,7 +181,7 @@ def test_uploads_and_deletions_of_one_content_lose_no_file(alice: User, attachme
 def test_the_limits_of_a_person(alice: User, attachments: Path, settings: Any) -> None:
     settings.ATTACHMENT_QUOTA_MB = 1
     uploads.store_picture(alice, "a.jpg", picture(b"x" * 900_000))
-    with pytest.raises(QuotaExceeded, match="also from the trash"):  # which counts as well
+    with pytest.raises(QuotaExceeded, match="from the trash too"):  # which counts as well
         uploads.store_picture(alice, "b.jpg", picture(b"y" * 200_000))
     uploads.store_picture(User.objects.create_user("bob"), "b.jpg", picture(b"y" * 200_000))
     for _ in range(uploads.MAX_UNSENT - 1):

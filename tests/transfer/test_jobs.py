@@ -59,6 +59,8 @@ def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
         "prompts": 0,
         "known_prompts": 0,
         "refused_prompts": 0,
+        "memories": 0,
+        "refused_memories": 0,
     }
     assert not Conversation.objects.exists()
     assert not work(), "it waits for its owner"

@@ -32,7 +32,7 @@ def test_an_export_is_imported_once_with_its_times(ann: User) -> None:
     remember(ben, "a secret of ben")
     data = archived(ann)
     with zipfile.ZipFile(BytesIO(data)) as archive:
-        file = archive.read("memories.json")
+        file = archive.read("memory.json")
     jsonschema_rs.validator_for(SCHEMA).validate(json.loads(file))
     again = checked(ann, data)
     assert (again.state, again.problem) == (State.REFUSED, "known")
@@ -41,7 +41,7 @@ def test_an_export_is_imported_once_with_its_times(ann: User) -> None:
     assert stored(ben)[:3] == stored(ann)
     assert checked(ben, file).problem == "known"
     with zipfile.ZipFile(BytesIO(archived(ann, []))) as archive:
-        assert "memories.json" not in archive.namelist()
+        assert "memory.json" not in archive.namelist()
 
 
 @pytest.mark.parametrize(

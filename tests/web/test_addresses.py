@@ -11,7 +11,7 @@ from chat.conversations.tools.tool import CallContext, ToolFailed
 
 SCHEME = "Only addresses that begin with https:// or http:// can be read."
 NONE = "This is no address of a web page."
-USER = "An address with a user name or a password can’t be read."
+USER = "An address with a name or a password can’t be read."
 PORT = "This site may not read addresses with a port of their own."
 
 

@@ -118,7 +118,7 @@ async def test_a_socket_checks_what_it_connects_to() -> None:
     ("target", "sentence"),
     [
         ("file:///etc/passwd", "Only addresses that begin with https:// or http:// can be read."),
-        ("http://ann:pw@example.org/", "An address with a user name or a password can’t be read."),
+        ("http://ann:pw@example.org/", "An address with a name or a password can’t be read."),
         ("http://[::1", "The address leads to one that can’t be read."),
         ("http://0x7f.1/", "This is no address of a web page."),
         ("http://example.org:22/", "This site may not read addresses with a port of their own."),

@@ -42,7 +42,7 @@ def parsed(address: str) -> URL:
     if UNPRINTABLE.search(address) or not _is_host(host):
         raise ToolFailed(_("This is no address of a web page."))
     if url.raw_user is not None or url.raw_password is not None:
-        raise ToolFailed(_("An address with a user name or a password can’t be read."))
+        raise ToolFailed(_("An address with a name or a password can’t be read."))
     if url.raw_host != host:
         url = url.with_host(host)
     if url.port != DEFAULT_PORTS[url.scheme] and not is_allowed(url):

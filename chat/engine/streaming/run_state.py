@@ -158,7 +158,8 @@ class RunState:
 
     def finish(self, outcome: RunOutcome) -> None:
         """Announce an outcome, which is stored already, as are the ends of the steps that it stopped."""
-        self.show_steps(stop_unfinished(self.steps.values()))
+        if self.steps:
+            self.show_steps(stop_unfinished(self.steps.values()))
         self.outcome = outcome
         for listener in self.listeners:
             listener.finish()

@@ -107,7 +107,7 @@ def test_a_place_beyond_the_end_of_a_live_run_waits(server: Server) -> None:
     assert ahead.text == stream.text[60:]
 
 
-@pytest.mark.parametrize("position", ["-1", "x", "1.", "1.2.3", "!", "9" * 41, "1e3", "½", " 1"])
+@pytest.mark.parametrize("position", ["-1", "x", "1.", "1.2.3.4", "!", "9" * 41, "1e3", "½", " 1"])
 def test_an_invalid_position_is_refused(server: Server, position: str) -> None:
     alice = server.person("alice")
     stream = alice.asked("hello")

@@ -119,12 +119,16 @@ def test_the_same_send_twice_calls_nothing_twice(alice: Person, earlier: None, f
     assert alice.post("/c/", {**body, "tools": [], "client_key": key}).status_code == 409
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("call", "why"),
     [
         (["nothing_like_it", {}], "There is no such tool."),
         (["search_my_chats", '{"query": '], "The model’s call could not be read."),
         (["search_my_chats", "[1]"], "The model’s call could not be read."),
+        (["search_my_chats", f'{{"query": {"[" * 50}{"]" * 50}}}'], "The model’s call could not be read."),
+        (["search_my_chats", '{"query": "\\ud800"}'], "The model’s call could not be read."),
+        (["search_my_chats", '{"query": "\\u0000"}'], "The search has no words."),
         (["search_my_chats", {"query": ""}], "The search has no words."),
         (["search_my_chats", {"query": ["a"]}], "The search has no words."),
     ],
@@ -173,6 +177,7 @@ def test_after_kill_9_the_steps_are_there_and_continue_uses_them(
     line = turns_line({"calls": search("walnut")}, {"text": "In the shed, " + "as ever " * 200}, delay=0.02)
     with alice.ask(line, **MINE) as stream:
         stream.until(60)
+        until(lambda: server.database.value("SELECT COUNT(*) FROM chat_runchunk"))
         server.kill()
     server.start()
     with alice.follow(stream.run) as again:
@@ -210,7 +215,7 @@ def test_a_form_chooses_tools(alice: Person, server: Server) -> None:
 def test_a_model_without_tools_writes_what_to_search_for(alice: Person, earlier: None, fake: Fake) -> None:
     before = len(fake.calls)
     line = says_line('1. walnut\n- "boat"\n')
-    with alice.ask(line, model="@cf/google/gemma-3-12b-it", **MINE) as stream:
+    with alice.ask(line, model="@cf/meta/llama-3.2-3b-instruct", **MINE) as stream:
         stream.to_end()
     queries, answer = (call["body"] for call in fake.calls[before:][:2])
     assert "tools" not in queries

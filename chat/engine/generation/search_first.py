@@ -12,8 +12,8 @@ MAX_QUERIES = 3
 MAX_QUERY_CHARS = 200
 QUERY_TOKENS = 200
 INSTRUCTION = (
-    "Which search queries would find what you need to answer my last message? Write at most three, one on"
-    " each line, a few words each, and nothing else. If no search is needed, write NONE."
+    "Do not answer yet. Which search queries would find what you need for an answer? Write at most three, one"
+    " on each line, a few words each, and nothing else. If no search is needed, write NONE."
 )
 _MARKS = re.compile(r"^[\s\d.)*•-]+|[\"“”„«»'`]")
 
@@ -23,9 +23,10 @@ async def write_queries(router: Router, request: ChatRequest) -> tuple[list[str]
 
     If the request fails, there are none: the reply's own request then fails in the same way, or succeeds.
     """
+    *before, last = request.messages
     asked = replace(
         request,
-        messages=[*request.messages, {"role": "user", "content": INSTRUCTION}],
+        messages=[*before, {**last, "content": f"{last['content']}\n\n{INSTRUCTION}"}],
         max_tokens=min(QUERY_TOKENS, request.max_tokens),
     )
     text = ""

@@ -27,13 +27,16 @@ from chat.models import Citation, Message, Step
 from chat.upstream import token_budget
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.history import PASSED_FIELDS
+from chat.wire import strict_json
 from chat.wire.delta import Delta, merged_fields
+from chat.wire.text import sanitize
 
 from .active_run import ActiveRun, source_citation
 
 STORE_RETRY_SECONDS = 0.4
 MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
 REPLY_TOKENS = 1_000  # that results leave to the reply at least
+MAX_ARGUMENT_DEPTH = 10
 MAX_QUESTIONS = 50  # of the conversation, in whose texts addresses are looked for
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 INSTRUCTION = (
@@ -211,21 +214,22 @@ class ToolLoop:
         """Write the result into the step, and its sources into the citations of the reply."""
         parts = [result.text] if result.text else []
         for source in result.sources:
-            citation = source_citation(source.title, source.url, source.text, source.date)
+            title, url, text = map(sanitize, (source.title, source.url, source.text))
+            citation = source_citation(title, url, text, source.date)
             number = self._number(citation)
             if all(citation.identity != each.identity for each in self._run.found):
                 self._run.found.append(citation)
             shown = {name: getattr(citation, name) for name in ("title", "url", "date")}
             step.sources = [*step.sources, {"number": number, **shown}]
             parts.append(_fenced(number, source))
-            self._context.known.add(source.url)
+            self._context.known.add(url)
         if result.undo:
             way_back = {"number": 0, "title": gettext("Undo or change"), "url": result.undo}
             step.sources = [*step.sources, way_back]
         self._run.note_citations()
         self._context.known |= result.links
         step.state, step.summary, step.cost = Step.State.DONE, result.summary, result.cost
-        step.result = "\n\n".join(parts)[: settings.TOOL_MAX_RESULT_KB * 1_000]
+        step.result = sanitize("\n\n".join(parts))[: settings.TOOL_MAX_RESULT_KB * 1_000]
 
     def _number(self, citation: Citation) -> int:
         return self._numbers.setdefault(citation.source, len(self._numbers) + 1)
@@ -301,17 +305,17 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
         "id": id_ if CALL_ID.fullmatch(id_) else f"call_{uuid.uuid4().hex[:9]}",
         "type": "function",
         "function": {
-            "name": str(function.get("name") or ""),
-            "arguments": str(function.get("arguments") or "{}")[:MAX_REPLY_CHARS],
+            "name": sanitize(str(function.get("name") or "")),
+            "arguments": sanitize(str(function.get("arguments") or "{}"))[:MAX_REPLY_CHARS],
         },
     }
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call, None if they are no JSON object."""
+    """Return the arguments of a call, without NUL, which PostgreSQL cannot store; None if they are unfit."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = strict_json.loads(text.replace("\\u0000", "").encode(), max_depth=MAX_ARGUMENT_DEPTH)
+    except ValueError:  # also of a lone surrogate
         return None
     return found if isinstance(found, dict) else None
 

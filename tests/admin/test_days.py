@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from chat.admin import days
 from chat.admin.days import NUMBER, last_days
+from chat.formats import short_date
 from chat.models import Run, TitleRequest
 from tests.admin import seed
 
@@ -58,7 +59,7 @@ def test_each_figure_has_a_chart_and_a_table(administrator: Client) -> None:
         user=run.user, conversation=run.conversation, model=seed.MODEL, status="complete",
         created=noon(10), prompt_tokens=10_000_000, completion_tokens=1,
     )  # fmt: skip
-    found, day = charts(administrator), str(noon(3).date())
+    found, day = charts(administrator), short_date(noon(3).date())
     values = {title: rows[day] for title, (_total, rows, _bars) in found.items()}
     assert values.pop("Cost") == ["$0.0002"]
     assert values == {
@@ -90,7 +91,8 @@ def test_a_day_is_the_persons_own(administrator: Client) -> None:
     ran(midnight - timedelta(minutes=1))
     ran(midnight + timedelta(seconds=1))
     rows = charts(administrator)["Replies"][1]
-    assert [rows[str((midnight - timedelta(days=ago)).date())] for ago in (0, 1, 2)] == [["1"], ["1"], ["0"]]
+    days = [short_date((midnight - timedelta(days=ago)).date()) for ago in (0, 1, 2)]
+    assert [rows[day] for day in days] == [["1"], ["1"], ["0"]]
     assert "time zone, Pacific/Kiritimati." in administrator.get("/admin/").content.decode()
 
 

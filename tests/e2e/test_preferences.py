@@ -200,7 +200,7 @@ def test_the_settings_stand_beside_the_conversations(chat: ChatPage) -> None:
     chat.asked("A question to come back to")
     page = chat.page
     page.goto("/settings/")
-    expect(page.get_by_role("navigation", name="Settings").get_by_role("link")).to_have_count(8)
+    expect(page.get_by_role("navigation", name="Settings").get_by_role("link")).to_have_count(9)
     for name in ("Instructions", "Usage", "General"):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)

@@ -173,7 +173,7 @@ def test_a_reply_without_a_word_is_not_to_be_continued(chat: ChatPage) -> None:
 
 def test_the_latest_question_is_whole_on_a_phone(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
-    chat.asked("One line\nand the last one")
+    chat.asked("One line\nand another\nand the last one")
     assert below(chat.page.locator(".topbar"), chat.questions.last) >= 0
 
 

@@ -115,7 +115,7 @@ def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: 
     expect(number(dialog, "Longest reply (tokens)")).to_have_value("500")
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
-    shell.press(shell.page.locator(".think"))  # in the message box
+    shell.press(shell.page.locator(".think:has(#thinking)"))  # in the message box
     first = next_request_body(shell, fake)
     assert first == {"max_tokens": 500, "chat_template_kwargs": {"enable_thinking": False}}
     assert next_request_body(shell, fake) == first

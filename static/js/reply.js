@@ -69,7 +69,12 @@ export class Reply {
   /** @param {{steps_html: string}} payload  all steps of the reply, as the page shows them */
   showSteps({ steps_html: html }) {
     this.status = 'running';
-    const part = partOf(this.article, 'steps');
+    let part = partOf(this.article, 'steps');
+    if (!part) {
+      part = document.createElement('div');
+      part.dataset.part = 'steps';
+      this.#parts.text.before(part);
+    }
     const open = Array.from(part.querySelectorAll('details'), (each) => each.open);
     part.replaceChildren(parseTrustedHtml(html));
     part.querySelectorAll('details').forEach((each, index) => (each.open = Boolean(open[index])));

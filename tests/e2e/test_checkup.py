@@ -18,7 +18,7 @@ def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: S
     page.get_by_role("button", name="Check the setup").click()
     expect(page.get_by_role("heading", name="Results")).to_be_visible()
     expect(page.get_by_text("Everything works.")).to_be_visible()
-    expect(page.locator(".findings [data-state=good]")).to_have_count(7)
+    expect(page.locator(".findings [data-state=good]")).to_have_count(8)
     page.get_by_role("button", name="Test the models").click()
     expect(page.get_by_role("heading", name="Test the models")).to_be_visible()
     expect(page.get_by_text("Everything works.")).to_be_visible()

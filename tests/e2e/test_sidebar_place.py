@@ -54,14 +54,14 @@ def test_the_list_keeps_its_scroll_position(window: Window, server: Server, ids:
     page = window(server, "alice")
     page.add_init_script(PAINTED)
     page.goto("/")
-    scrolled(page, 2400)
+    scrolled(page, 2900)
     before = offset(page, "Number 75")
     page.get_by_role("link", name="Number 75", exact=True).click()
     expect(page).to_have_title("Number 75")
-    assert painted(page) == {2400}
+    assert painted(page) == {2900}
     assert offset(page, "Number 75") == before
     page.reload()
-    assert painted(page) == {2400}
+    assert painted(page) == {2900}
     page.get_by_role("link", name="Number 77", exact=True).click()
     expect(page).to_have_title("Number 77")
     page.go_back()
@@ -69,7 +69,7 @@ def test_the_list_keeps_its_scroll_position(window: Window, server: Server, ids:
     assert offset(page, "Number 75") == before
     page.get_by_role("link", name="New chat").click()
     expect(page).to_have_title("New chat")
-    assert painted(page) == {2400}
+    assert painted(page) == {2900}
 
 
 def test_a_conversation_opened_by_its_url_is_in_view(window: Window, server: Server, ids: list[str]) -> None:

@@ -287,7 +287,7 @@ def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
 
 
 class Used(Protocol):
-    """What was used of a model, or of a tool: the calls of that cost `charged` dollars."""
+    """The usage of a model, or of a tool: the calls of that cost `charged` dollars."""
 
     @property
     def model(self) -> str: ...

@@ -21,7 +21,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call brings. The engine numbers the sources within the reply and shows them to the model.
+    """The result of a call. The engine numbers the sources within the reply and shows them to the model.
 
     `summary` is one line for the person, in the language of the request. `text` is for the model, beside the
     sources. `links` are addresses that the sources link to, which may then be read without a question. `cost`

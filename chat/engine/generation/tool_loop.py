@@ -69,7 +69,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What the database knows at the start: for the addresses that may be read, and for the numbers."""
+    """The database's knowledge at the start: for the addresses that may be read, and for the numbers."""
 
     questions: list[str]
     addresses: list[str]
@@ -165,7 +165,7 @@ class ToolLoop:
         if self._is_used_up:
             return NO_MORE_CALLS
         self._calls += 1
-        function = call["function"]
+        name, arguments = call["function"]["name"], _arguments(call["function"]["arguments"])
         step = Step(
             run_id=self._run.id,
             message_id=self._run.run.message_id,
@@ -173,8 +173,8 @@ class ToolLoop:
             number=self._calls,
             turn=self._turns,
             call=call["id"],
-            tool=function["name"][:MAX_TOOL_NAME_CHARS],
-            arguments=_arguments(function["arguments"]) or {},
+            tool=name[:MAX_TOOL_NAME_CHARS],
+            arguments=arguments or {},
             text_offset=len(self._run.text),
         )
         async with self._at_once:
@@ -182,7 +182,7 @@ class ToolLoop:
             began = asyncio.get_running_loop().time()
             with translation.override(self._language):
                 try:
-                    self._apply(step, await self._call(function))
+                    self._apply(step, await self._call(name, arguments))
                 except ToolFailed as failure:
                     step.state, step.summary, step.result = Step.State.FAILED, str(failure), str(failure)
             self._seconds_left -= asyncio.get_running_loop().time() - began
@@ -190,9 +190,9 @@ class ToolLoop:
             await self._show(step)
         return step.result
 
-    async def _call(self, function: Mapping[str, str]) -> ToolResult:
+    async def _call(self, name: str, arguments: Mapping[str, Any] | None) -> ToolResult:
         """Call the tool. Raises ToolFailed, whatever goes wrong."""
-        tool, arguments = self._tools.get(function["name"]), _arguments(function["arguments"])
+        tool = self._tools.get(name)
         if tool is None:
             raise ToolFailed(gettext("There is no such tool."))
         if arguments is None:

@@ -13,7 +13,7 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -159,15 +159,23 @@ def limited(pages: Iterable[str], max_pages: int, max_characters: int) -> list[s
     return found
 
 
-def main() -> None:
-    reader, max_pages, max_characters = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    described: dict[str, Any]
+def answer(describe: Callable[[], dict[str, Any]]) -> None:
+    """Write what `describe` returns to the standard output as JSON, or the problem that it meets."""
     try:
-        form, pages = pages_of(reader, sys.stdin.buffer.read(), max_pages)
-        described = {"form": form, "pages": limited(pages, max_pages, max_characters)}
+        told = describe()
     except Problem as problem:
-        described = {"problem": str(problem)}
+        told = {"problem": str(problem)}
     except Exception:  # whatever a parser raises for bytes that it did not expect
-        described = {"problem": "broken"}
-    sys.stdout.buffer.write(json.dumps(described, ensure_ascii=False).encode("utf-8", "replace"))
+        told = {"problem": "broken"}
+    sys.stdout.buffer.write(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
+
+
+def main() -> None:
+    answer(_described)
+
+
+def _described() -> dict[str, Any]:
+    reader, max_pages, max_characters = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    form, pages = pages_of(reader, sys.stdin.buffer.read(), max_pages)
+    return {"form": form, "pages": limited(pages, max_pages, max_characters)}

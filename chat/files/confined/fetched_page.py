@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .documents import cleaned, pages_of
+from .documents import answer, cleaned, pages_of
 from .problem import WITHOUT_TEXT, Problem
 from .text_encoding import decoded
 
@@ -62,14 +62,10 @@ def title_of(text: str) -> str:
 
 
 def main() -> None:
+    answer(_described)
+
+
+def _described() -> dict[str, Any]:
     head, _, content = sys.stdin.buffer.read().partition(b"\n")
-    told: dict[str, Any]
-    try:
-        named = json.loads(head)
-        told = described(sys.argv[1], content, named["address"], named["charset"])
-    except Problem as problem:
-        told = {"problem": str(problem)}
-    except Exception:  # whatever a parser raises for bytes that it did not expect
-        told = {"problem": "broken"}
-    sys.stdout.buffer.write(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    named = json.loads(head)
+    return described(sys.argv[1], content, named["address"], named["charset"])

@@ -43,8 +43,8 @@ def told(conversation: Conversation, model: LlmModel) -> str:
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def remember(user: User, fact: str, created: datetime | None = None) -> Memory:
-    """Store a fact and return it; `forget` undoes this. A fact that is there already is returned as it is.
+def remember(user: User, fact: str, created: datetime | None = None) -> tuple[Memory, bool]:
+    """Return the fact, and whether it was stored now, which `forget` undoes; or it was there already.
 
     Raises BadRequest, PayloadTooLarge, and Conflict at the limit.
     """
@@ -53,12 +53,12 @@ def remember(user: User, fact: str, created: datetime | None = None) -> Memory:
         user.lock()
         own = Memory.objects.owned_by(user)
         if known := own.filter(fact=fact).first():
-            return known
+            return known, False
         if own.count() >= MAX_MEMORIES:
             words = _("You can have at most %(most)s memories. Delete one first.")
             raise Conflict(words % {"most": MAX_MEMORIES})
         now = timezone.now()
-        return Memory.objects.create(owner=user, fact=fact, created=min(created or now, now))
+        return Memory.objects.create(owner=user, fact=fact, created=min(created or now, now)), True
 
 
 def edit(user: User, key: uuid.UUID, fact: str) -> Memory:

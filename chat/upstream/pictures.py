@@ -90,6 +90,11 @@ def parts_of(message: PromptMessage) -> list[Part]:
     return list(message.get("parts") or [message["content"]])
 
 
+def with_text(message: PromptMessage, text: str) -> PromptMessage:
+    """Return the message with a text behind what it has."""
+    return _replaced(message, [*parts_of(message), text])
+
+
 def pictures_of(message: PromptMessage) -> Iterator[PromptPicture]:
     for part in message.get("parts", ()):
         if isinstance(part, PromptPicture):

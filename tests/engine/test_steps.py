@@ -12,6 +12,7 @@ from chat.engine.generation.search_first import queries_of
 from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.fake_cloudflare.tool_scenarios import turns_line
+from tests.files import pictures
 from tests.support.people import CSRF
 from tests.support.server import Person, Server, Stream
 from tests.support.waiting import until
@@ -39,6 +40,11 @@ def states(stream: Stream) -> list[tuple[int, str]]:
     return [(step["n"], step["state"]) for step in stream.steps]
 
 
+def last_states(stream: Stream) -> list[tuple[int, str]]:
+    """Return each step's last state: of one that ends at once, a viewer may see no other."""
+    return list(dict(states(stream)).items())
+
+
 @pytest.mark.database
 @pytest.mark.parametrize("shape", ["fragments", "whole", "native", "nameless"])
 def test_a_call_is_a_step_and_its_result_goes_to_the_model(
@@ -51,7 +57,7 @@ def test_a_call_is_a_step_and_its_result_goes_to_the_model(
         stream.to_end()
     assert stream.done
     assert (stream.done["status"], stream.text) == ("complete", "I look.\n\nIn the shed [1].")
-    assert states(stream) == [(1, "running"), (1, "done")]
+    assert last_states(stream) == [(1, "done")]
     assert stream.steps[-1]["arguments"] == {"query": "walnut"}
     assert stream.steps[-1]["sources"][0]["title"] == "Where do we keep the walnut boat?"
     first, second = (call["body"] for call in fake.calls[before:][:2])
@@ -65,7 +71,7 @@ def test_a_replay_brings_each_step_once_in_its_last_state(alice: Person, earlier
     line = turns_line({"calls": search("walnut", "boat")}, {"calls": search("shed")}, {"text": "Done."})
     with alice.ask(line, **MINE) as stream:
         stream.to_end()
-    assert len(stream.steps) == 6
+    assert last_states(stream) == [(1, "done"), (2, "done"), (3, "done")]
     with alice.follow(stream.run) as replay:
         replay.to_end()
     assert states(replay) == [(1, "done"), (2, "done"), (3, "done")]
@@ -94,7 +100,7 @@ def test_the_tools_stay_with_the_conversation(alice: Person, earlier: None, fake
     path = f"/c/{stream.conversation}/messages/"
     with alice.ask(turns_line({"calls": search("boat")}, {"text": "Yes."}), path) as again:
         again.to_end()
-    assert states(again) == [(1, "running"), (1, "done")]
+    assert last_states(again) == [(1, "done")]
     with alice.ask("and now without", path, tools=[]) as without:
         without.to_end()
     assert "tools" not in fake.calls[-1]["body"]
@@ -138,7 +144,7 @@ def test_a_call_that_cannot_be_made_is_a_failed_step(
 ) -> None:
     with alice.ask(turns_line({"calls": [call]}, {"text": "Never mind."}), **MINE) as stream:
         stream.to_end()
-    assert (stream.text, states(stream)) == ("Never mind.", [(1, "running"), (1, "failed")])
+    assert (stream.text, last_states(stream)) == ("Never mind.", [(1, "failed")])
     assert stream.steps[-1]["summary"] == why
     assert fake.calls[-1]["body"]["messages"][-1]["content"] == why
 
@@ -225,6 +231,21 @@ def test_a_model_without_tools_writes_what_to_search_for(alice: Person, earlier:
     done = {step["n"]: step["arguments"]["query"] for step in stream.steps if step["state"] == "done"}
     assert done == {1: "walnut", 2: "boat"}
     assert "it wrote what to search for" in alice.get(f"/c/{stream.conversation}/").text
+
+
+def test_of_a_question_with_a_picture_it_writes_queries_too(alice: Person, earlier: None, fake: Fake) -> None:
+    before = len(fake.calls)
+    sent = alice.client.post(
+        "/attachments/", files={"file": ("boat.jpg", pictures.jpeg())}, headers={"Accept": "application/json"}
+    )
+    boat = sent.json()["id"]
+    seeing = {"model": "@cf/meta/llama-3.2-11b-vision-instruct", "attachments": [boat]}
+    with alice.ask(says_line("walnut boat"), **seeing, **MINE) as stream:
+        stream.to_end()
+    *_, last = fake.calls[before]["body"]["messages"]
+    kinds = [part["type"] for part in last["content"]]
+    assert sorted(kinds) == ["image_url", "text", "text"]
+    assert "Which search queries" in last["content"][-1]["text"]
 
 
 @pytest.mark.parametrize(
@@ -320,7 +341,7 @@ def test_what_a_person_asks_to_keep_is_kept_with_a_way_back(
     line = turns_line({"calls": [call]}, {"text": "Noted."})
     with alice.ask(f"Remember that I am allergic to walnuts.\n{line}") as stream:
         stream.to_end()
-    assert states(stream) == [(1, "running"), (1, "done")]
+    assert last_states(stream) == [(1, "done")]
     assert stream.steps[-1]["summary"] == "Kept in your memory"
     facts = "SELECT fact FROM chat_memory"
     assert server.database.rows(facts) == [("Alice is allergic to walnuts.",)]
@@ -331,6 +352,16 @@ def test_what_a_person_asks_to_keep_is_kept_with_a_way_back(
     assert "Alice is allergic to walnuts." in fake.calls[-1]["body"]["messages"][0]["content"]
     assert alice.client.post(f"{undo}delete/", data={"csrfmiddlewaretoken": CSRF}).status_code == 303
     assert server.database.rows(facts) == []
+
+
+def test_what_is_kept_already_has_no_way_back(alice: Person, server: Server) -> None:
+    call = ["remember", {"fact": "Alice is allergic to walnuts."}]
+    for _ in range(2):
+        with alice.ask(f"Remember it.\n{turns_line({'calls': [call]}, {'text': 'Noted.'})}") as stream:
+            stream.to_end()
+    assert stream.steps[-1]["summary"] == "Already in your memory"
+    assert stream.steps[-1]["sources"] == []
+    assert server.database.value("SELECT COUNT(*) FROM chat_memory") == 1
 
 
 @pytest.mark.parametrize(("question", "more"), [("Hello", {}), ("Remember this", {"temporary": True})])

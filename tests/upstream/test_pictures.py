@@ -22,6 +22,7 @@ from chat.upstream.pictures import (
     admit,
     message_of,
     with_data,
+    with_text,
 )
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
@@ -61,6 +62,12 @@ def test_message_without_pictures_is_the_plain_one() -> None:
 def test_text_of_a_message_is_there_for_all_that_only_reads_text() -> None:
     message = message_of("user", ["What is this?", CAT])
     assert message == {"role": "user", "content": "What is this?", "parts": ["What is this?", CAT]}
+
+
+@pytest.mark.parametrize("parts", [["What is this?"], ["What is this?", CAT]])
+def test_a_text_behind_a_message_is_one_of_its_parts(parts: list[Any]) -> None:
+    message = {**message_of("user", parts), "name": "alice"}
+    assert with_text(message, "Well?") == {**message_of("user", [*parts, "Well?"]), "name": "alice"}
 
 
 def test_model_that_cannot_see_gets_a_line_for_each_picture() -> None:

@@ -51,12 +51,16 @@ class Remember:
         if not isinstance(fact, str):
             raise ToolFailed(_("The fact is missing."))
         try:
-            kept = await run_in_db(_remember, context.user, fact)
+            kept, is_new = await run_in_db(_remember, context.user, fact)
         except RequestError as refusal:
             raise ToolFailed(str(refusal)) from None
-        page = reverse("chat:one_memory", args=[kept.pk])
-        return ToolResult(_("Kept in your memory"), text=f"Kept: {kept.fact}", undo=page)
+        text = f"Kept: {kept.fact}"
+        if not is_new:  # no way back: it would delete what was kept before
+            return ToolResult(_("Already in your memory"), text=text)
+        return ToolResult(
+            _("Kept in your memory"), text=text, undo=reverse("chat:one_memory", args=[kept.pk])
+        )
 
 
-def _remember(user: int, fact: str) -> Memory:
+def _remember(user: int, fact: str) -> tuple[Memory, bool]:
     return memory.remember(User.objects.get(pk=user), fact)

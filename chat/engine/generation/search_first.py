@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import UpstreamError
+from chat.upstream.pictures import with_text
 from chat.upstream.routing.router import Router
 from chat.wire.usage import Usage
 
@@ -26,7 +27,7 @@ async def write_queries(router: Router, request: ChatRequest) -> tuple[list[str]
     *before, last = request.messages
     asked = replace(
         request,
-        messages=[*before, {**last, "content": f"{last['content']}\n\n{INSTRUCTION}"}],
+        messages=[*before, with_text(last, INSTRUCTION)],
         max_tokens=min(QUERY_TOKENS, request.max_tokens),
     )
     text = ""

@@ -38,6 +38,7 @@ MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
 REPLY_TOKENS = 1_000  # that results leave to the reply at least
 MAX_ARGUMENT_DEPTH = 10
 MAX_QUESTIONS = 50  # of the conversation, in whose texts addresses are looked for
+MAX_CITED = 500  # addresses of the conversation's latest sources
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 INSTRUCTION = (
     "You may call tools to look things up. Call one if the answer may have changed since"
@@ -286,7 +287,7 @@ def _past(conversation: uuid.UUID, message: uuid.UUID) -> Past:
     cited = Citation.objects.filter(message__conversation=conversation, message__deleted=None)
     return Past(
         list(asked.order_by("-created").values_list("text", flat=True)[:MAX_QUESTIONS]),
-        list(cited.exclude(url="").values_list("url", flat=True)),
+        list(cited.exclude(url="").order_by("-message__created").values_list("url", flat=True)[:MAX_CITED]),
         list(Citation.objects.filter(message=message).order_by("number")),
         Step.objects.of_messages([message], with_results=True).get(message, []),
     )

@@ -26,7 +26,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     """List the facts; a POST adds one."""
     user = access.get_user(request)
     if request.method == "POST":
-        return _save(request, user, lambda fact: library.remember(user, fact))
+        return _save(request, user, lambda fact: library.remember(user, fact)[0])
     return _page(request, user)
 
 

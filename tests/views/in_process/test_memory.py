@@ -85,7 +85,7 @@ def test_the_switch_is_kept(alice_client: Client) -> None:
     ],
 )
 def test_a_wrong_fact_is_refused(alice_client: Client, alice: User, fields: Any, status: int) -> None:
-    key = memory.remember(alice, WORD).pk
+    key = memory.remember(alice, WORD)[0].pk
     for path in (LIST, f"{LIST}{key}/"):
         refused = post(alice_client, path, fields)
         assert refused.status_code == status
@@ -98,7 +98,7 @@ def test_a_wrong_fact_is_refused(alice_client: Client, alice: User, fields: Any,
 
 
 def test_the_201st_is_refused(alice_client: Client, alice: User) -> None:
-    made = [memory.remember(alice, f"fact {number}") for number in range(200)]
+    made = [memory.remember(alice, f"fact {number}")[0] for number in range(200)]
     refused = post(alice_client, LIST, {"fact": "one more"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
     form = alice_client.post(LIST, {"fact": "one more"})
@@ -107,12 +107,12 @@ def test_the_201st_is_refused(alice_client: Client, alice: User) -> None:
     with pytest.raises(Conflict):
         memory.remember(alice, "one more")
     memory.forget(alice, made[0].pk)
-    assert memory.remember(alice, "one more").fact == "one more"
+    assert memory.remember(alice, "one more")[0].fact == "one more"
 
 
 def test_a_strangers_is_as_if_it_were_not_there(alice_client: Client) -> None:
     bob = User.objects.create_user("bob")
-    his = memory.remember(bob, "I am Bob.")
+    his = memory.remember(bob, "I am Bob.")[0]
     for path in ("", "delete/"):
         body = {} if path else {"fact": "x"}
         answers = [post(alice_client, f"{LIST}{key}/{path}", body) for key in (his.pk, uuid.uuid4())]

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.conversations.turns.fork import fork
+from chat.engine.generation import tool_loop
 from chat.models import Citation, Conversation, Message, Run, Step, User
 from chat.sharing import links
 from chat.sharing.snapshot import copy
@@ -51,6 +52,17 @@ def test_the_page_links_each_source(client: Client, talk: Conversation) -> None:
     assert page.count(f'<a href="{OTHER_CHAT}">') == 2  # of the step, and of the reply
     assert "<script>alert" not in page
     assert "2 searches · 1 page read · 2 s" in page
+
+
+def test_of_the_addresses_that_may_be_read_the_latest_count(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_loop, "MAX_CITED", 2)
+    reply = leaf_of(talk)
+    later = Message.objects.create(conversation=talk, parent=reply, role=Message.Role.ASSISTANT, text="More.")
+    addresses = [f"https://web.example/{number}" for number in range(2)]
+    Citation.objects.add(later.pk, [Citation(title="A page", url=each, text="A") for each in addresses])
+    assert sorted(tool_loop._past(talk.pk, later.pk).addresses) == addresses
 
 
 def test_a_page_without_steps_asks_for_none(talk: Conversation) -> None:

@@ -121,5 +121,7 @@ def finish(database: Database, tables: list[Table]) -> None:
     """Let the counters go on where those of the source are, and the index of the search be built."""
     for table in tables:
         if table.counter:
-            database.continue_after(table, table.last)
+            # A former backup of PostgreSQL does not say how far its counters were.
+            ((highest,),) = database.run(f'SELECT MAX("{table.counter}") FROM "{table.name}"')  # noqa: S608
+            database.continue_after(table, max(table.last, highest or 0))
     database.run(REBUILD_SEARCH, [False])

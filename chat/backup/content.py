@@ -118,10 +118,10 @@ def fill(database: Database, table: Table, rows: Iterable[TableRow]) -> None:
 
 
 def finish(database: Database, tables: list[Table]) -> None:
-    """Let the counters go on where those of the source are, and the index of the search be built."""
+    """Let the counters go on behind those of the source and the rows; have the search index built."""
     for table in tables:
         if table.counter:
-            # A former backup of PostgreSQL does not say how far its counters were.
+            # A row may have a number that no counter gave, and a former backup does not hold its counters.
             ((highest,),) = database.run(f'SELECT MAX("{table.counter}") FROM "{table.name}"')  # noqa: S608
             database.continue_after(table, max(table.last, highest or 0))
     database.run(REBUILD_SEARCH, [False])

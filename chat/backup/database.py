@@ -56,8 +56,7 @@ class Database:
         for table in tables:
             table.rows = self.count(table)
             if table.counter:
-                ((highest,),) = self.run(f'SELECT MAX("{table.counter}") FROM "{table.name}"')  # noqa: S608
-                table.last = max(highest or 0, self._last_number(table))
+                table.last = self._last_number(table)
         return tables
 
     def count(self, table: Table) -> int:

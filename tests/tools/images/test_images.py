@@ -40,7 +40,10 @@ def test_every_picture_is_made_as_it_was_committed(tmp_path: Path) -> None:
 def test_the_fakes_scenarios_are_its_own() -> None:
     others = {"tests.chaos.upstream"}  # where tests of this process imported them
     modules = {each.__module__ for each in SCENARIOS.values()} - others
-    assert {each.rpartition(".")[0] for each in modules} == {"tests.fake_cloudflare"}
+    assert modules == {
+        f"tests.fake_cloudflare.{name}"
+        for name in ("ai_search", "scenarios", "text_scenarios", "tool_scenarios")
+    }
 
 
 def test_the_code_in_the_picture_computes_the_table_beside_it() -> None:

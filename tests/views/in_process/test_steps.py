@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from chat.conversations.turns.fork import fork
 from chat.engine.generation import tool_loop
@@ -147,6 +148,8 @@ def test_a_readers_copy_has_what_the_page_shows(talk: Conversation, shows: bool)
 def test_reviewers_see_arguments_times_and_costs(reviewer: Client, talk: Conversation) -> None:
     page = reviewer.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
     assert "&quot;query&quot;: &quot;&lt;/li&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;" in page
+    evil = Step.objects.get(message__conversation=talk, number=2)
+    assert escape(evil.written_arguments) in page  # whole; PostgreSQL has an order of its own for the keys
     for shown in (
         "<code>search_my_chats</code>",
         "My safe",

@@ -77,7 +77,7 @@ def written(moment: datetime | None) -> str | None:
 
 
 class PackedFile(Struct):
-    """Where the archive has a file: what `unpacking.py` needs. `name`: the one in the archive."""
+    """The place of a file in the archive, for `unpacking.py`. `name`: the one in the archive."""
 
     name: Short
     offset: Count

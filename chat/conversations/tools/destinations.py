@@ -1,4 +1,4 @@
-"""Where a request for a web page may go: to public addresses, checked when the connection is made.
+"""Destinations of a request for a web page: public addresses, checked when the connection is made.
 
 A name is looked up once for each connection, and the connection goes to the answer that was checked. So an
 answer that changes in between (DNS rebinding) changes nothing.

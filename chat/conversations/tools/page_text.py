@@ -59,7 +59,7 @@ class PageText:
 
 
 class Stopped(Exception):
-    """Nobody waits for the text any more."""
+    """The call has ended, so that nobody waits for the text any more."""
 
 
 @cache

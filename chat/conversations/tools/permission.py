@@ -1,4 +1,4 @@
-"""Whether the account's token may search the web, as far as this process knows.
+"""The permission of the account's token to search the web, as far as this process knows.
 
 Web Search needs the permissions Workers AI: Read and AI Gateway: Read. A refusal is forgotten after a while,
 because a token can be given more.

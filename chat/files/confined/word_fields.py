@@ -30,7 +30,7 @@ KEPT = {sign: hidden for sign, hidden in HIDDEN.items() if chr(sign) in "(),;"}
 
 
 class Bindings:
-    """Where the controls of a document are bound to. Names are compared without their namespaces."""
+    """The values that controls of a document are bound to. Names are compared without their namespaces."""
 
     def __init__(self, package: Package, targets: Iterable[str]) -> None:
         self._roots = {name: package.root(part) for name, part in STORES.items()}

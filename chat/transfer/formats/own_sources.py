@@ -1,4 +1,4 @@
-"""What a reply in this chat's own JSON rests on: its citations, and the calls of tools."""
+"""The sources of a reply in this chat's own JSON: its citations, and the calls of tools."""
 
 import json
 from datetime import UTC, datetime

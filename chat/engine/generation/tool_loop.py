@@ -6,7 +6,6 @@ A step is stored before anybody is shown it. Of a run that ends in one, `Run.fin
 import asyncio
 import json
 import logging
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -19,27 +18,22 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from chat.conversations.tools import addresses
-from chat.conversations.tools.tool import CallContext, Source, Tool, ToolFailed, ToolResult
+from chat.conversations.tools.tool import CallContext, Tool, ToolFailed, ToolResult
 from chat.db.background import FailureLog, spawn
 from chat.db.executor import is_connection_error, run_in_db, write_lock
-from chat.limits import MAX_REPLY_CHARS, MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
+from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
 from chat.models import Citation, Message, Step
-from chat.upstream import token_budget
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.history import PASSED_FIELDS
-from chat.wire import strict_json
 from chat.wire.delta import Delta, merged_fields
 from chat.wire.text import sanitize
 
+from . import tool_messages
 from .active_run import ActiveRun, source_citation
 
 STORE_RETRY_SECONDS = 0.4
-MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
-REPLY_TOKENS = 1_000  # that results leave to the reply at least
-MAX_ARGUMENT_DEPTH = 10
 MAX_QUESTIONS = 50  # of the conversation, in whose texts addresses are looked for
 MAX_CITED = 500  # addresses of the conversation's latest sources
-CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 INSTRUCTION = (
     "You may call tools to look things up. Call one if the answer may have changed since"
     " you were trained, or if you are asked to look something up; otherwise answer at once."
@@ -113,10 +107,10 @@ class ToolLoop:
         found = [step.result for step in past.steps if step.state == Step.State.DONE and step.result]
         today = f"Today is {timezone.localdate():%A, %d %B %Y}."
         if not request.model.tools:
-            return _with_system(request, [today, ABOUT_SOURCES, *found])
+            return tool_messages.with_system(request, [today, ABOUT_SOURCES, *found])
         declared = [{"type": "function", "function": tool.declaration} for tool in self._tools.values()]
         request = replace(request, raw_parameters={**request.raw_parameters, "tools": declared})
-        return _with_system(request, [f"{today} {INSTRUCTION}", ABOUT_SOURCES, *found])
+        return tool_messages.with_system(request, [f"{today} {INSTRUCTION}", ABOUT_SOURCES, *found])
 
     async def search_first(self, request: ChatRequest, queries: Sequence[str]) -> ChatRequest:
         """Search before a model answers that cannot call tools. Return the request with the results."""
@@ -127,8 +121,8 @@ class ToolLoop:
             for query in queries
         ]
         results = await asyncio.gather(*(self._step(each) for each in calls))
-        cut = [each["content"] for each in self._results(request, {"content": ""}, calls, results)]
-        return _with_system(request, cut)
+        cut = [each["content"] for each in tool_messages.results_of(request, {"content": ""}, calls, results)]
+        return tool_messages.with_system(request, cut)
 
     def note(self, delta: Delta) -> None:
         """Keep the fields of a delta that the server wants back with the calls."""
@@ -141,7 +135,7 @@ class ToolLoop:
         state = self._run.state
         text = state.text[self.turn.text_offset :]
         reasoning = state.reasoning[self.turn.reasoning_offset :]
-        called = [_call(each) for each in calls]
+        called = [tool_messages.call_of(each) for each in calls]
         asked: dict[str, Any] = {"role": "assistant", "content": text, "tool_calls": called}
         extras = {name: value for name, value in self.turn.more.items() if name in PASSED_FIELDS}
         if reasoning:
@@ -150,7 +144,7 @@ class ToolLoop:
         if extras:
             asked["extras"] = extras
         results = await asyncio.gather(*(self._step(each) for each in called))
-        messages = [*request.messages, asked, *self._results(request, asked, called, results)]
+        messages = [*request.messages, asked, *tool_messages.results_of(request, asked, called, results)]
         self.turn = Turn(len(state.text), len(state.reasoning))
         raw = dict(request.raw_parameters)
         if self._is_used_up:
@@ -166,7 +160,7 @@ class ToolLoop:
         if self._is_used_up:
             return NO_MORE_CALLS
         self._calls += 1
-        name, arguments = call["function"]["name"], _arguments(call["function"]["arguments"])
+        name, arguments = call["function"]["name"], tool_messages.arguments_of(call["function"]["arguments"])
         step = Step(
             run_id=self._run.id,
             message_id=self._run.run.message_id,
@@ -222,7 +216,7 @@ class ToolLoop:
                 self._run.found.append(citation)
             shown = {name: getattr(citation, name) for name in ("title", "url", "date")}
             step.sources = [*step.sources, {"number": number, **shown}]
-            parts.append(_fenced(number, source))
+            parts.append(tool_messages.fenced(number, source))
             self._context.known.add(url)
         if result.undo:
             way_back = {"number": 0, "title": gettext("Undo or change"), "url": result.undo}
@@ -234,25 +228,6 @@ class ToolLoop:
 
     def _number(self, citation: Citation) -> int:
         return self._numbers.setdefault(citation.source, len(self._numbers) + 1)
-
-    def _results(
-        self,
-        request: ChatRequest,
-        asked: dict[str, Any],
-        calls: Sequence[Mapping[str, Any]],
-        results: Sequence[str],
-    ) -> list[dict[str, Any]]:
-        """Return the messages with the results, each cut so that all of them fit into the window."""
-        model = request.model
-        taken = sum(token_budget.estimate_tokens(each, model) for each in [*request.messages, asked])
-        room = model.window - taken - min(request.max_tokens, REPLY_TOKENS)
-        messages = []
-        for left, call, result in zip(range(len(calls), 0, -1), calls, results, strict=True):
-            text = _cut(result, room // left, local=model.local)
-            message = {"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"]}
-            messages.append({**message, "content": text})
-            room -= token_budget.estimate_tokens(messages[-1], model)
-        return messages
 
     async def _show(self, step: Step) -> None:
         """Store a step that has changed, then show it. While the database is away, wait for it."""
@@ -296,51 +271,3 @@ def _past(conversation: uuid.UUID, message: uuid.UUID) -> Past:
 def _store(step: Step, worker: uuid.UUID) -> bool:
     with write_lock(), transaction.atomic():
         return Step.objects.store(step, worker)
-
-
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool call in OpenAI's shape with an id, which some servers do not give."""
-    function = call.get("function") or {}
-    id_ = str(call.get("id") or "")
-    return {
-        "id": id_ if CALL_ID.fullmatch(id_) else f"call_{uuid.uuid4().hex[:9]}",
-        "type": "function",
-        "function": {
-            "name": sanitize(str(function.get("name") or "")),
-            "arguments": sanitize(str(function.get("arguments") or "{}"))[:MAX_REPLY_CHARS],
-        },
-    }
-
-
-def _arguments(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call, without NUL, which PostgreSQL cannot store; None if they are unfit."""
-    try:
-        found = strict_json.loads(text.replace("\\u0000", "").encode(), max_depth=MAX_ARGUMENT_DEPTH)
-    except ValueError:  # also of a lone surrogate
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _fenced(number: int, source: Source) -> str:
-    """Return a source for the model, in a fence that the source's own text cannot close."""
-    text = re.sub(r"</?\s*source", "‹source", source.text, flags=re.IGNORECASE)
-    title = re.sub(r"\s+", " ", source.title).replace("<", "‹")
-    date = f" ({source.date})" if source.date else ""
-    return f'<source number="{number}">\n{title}{date}\n{source.url}\n\n{text}\n</source>'
-
-
-def _with_system(request: ChatRequest, paragraphs: Sequence[str]) -> ChatRequest:
-    """Return the request with these paragraphs at the end of the system prompt."""
-    messages, words = request.messages, "\n\n".join(paragraphs)
-    if messages[0]["role"] == "system":
-        words, messages = f"{messages[0]['content']}\n\n{words}", messages[1:]
-    return replace(request, messages=[{"role": "system", "content": words}, *messages])
-
-
-def _cut(text: str, room: int, *, local: bool) -> str:
-    """Return the beginning of a result that takes at most `room` tokens."""
-    if room < MIN_RESULT_TOKENS:
-        return "The result is too long for what is left of the context window."
-    while (cost := token_budget.estimate_text_tokens(text, local=local)) > room:
-        text = text[: len(text) * room // cost]
-    return text

@@ -1,0 +1,86 @@
+"""The messages of tool calls: the calls as the model wrote them, and their results as it gets them."""
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chat.conversations.tools.tool import Source
+from chat.limits import MAX_REPLY_CHARS
+from chat.upstream import token_budget
+from chat.upstream.chat_request import ChatRequest
+from chat.wire import strict_json
+from chat.wire.text import sanitize
+
+MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
+REPLY_TOKENS = 1_000  # that results leave to the reply at least
+MAX_ARGUMENT_DEPTH = 10
+CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+
+def call_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool call in OpenAI's shape with an id, which some servers do not give."""
+    function = call.get("function") or {}
+    id_ = str(call.get("id") or "")
+    return {
+        "id": id_ if CALL_ID.fullmatch(id_) else f"call_{uuid.uuid4().hex[:9]}",
+        "type": "function",
+        "function": {
+            "name": sanitize(str(function.get("name") or "")),
+            "arguments": sanitize(str(function.get("arguments") or "{}"))[:MAX_REPLY_CHARS],
+        },
+    }
+
+
+def arguments_of(text: str) -> dict[str, Any] | None:
+    """Return the arguments of a call, without NUL, which PostgreSQL cannot store; None if they are unfit."""
+    try:
+        found = strict_json.loads(text.replace("\\u0000", "").encode(), max_depth=MAX_ARGUMENT_DEPTH)
+    except ValueError:  # also of a lone surrogate
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def fenced(number: int, source: Source) -> str:
+    """Return a source for the model, in a fence that the source's own text cannot close."""
+    text = re.sub(r"</?\s*source", "‹source", source.text, flags=re.IGNORECASE)
+    title = re.sub(r"\s+", " ", source.title).replace("<", "‹")
+    date = f" ({source.date})" if source.date else ""
+    return f'<source number="{number}">\n{title}{date}\n{source.url}\n\n{text}\n</source>'
+
+
+def with_system(request: ChatRequest, paragraphs: Sequence[str]) -> ChatRequest:
+    """Return the request with these paragraphs at the end of the system prompt."""
+    messages, words = request.messages, "\n\n".join(paragraphs)
+    if messages[0]["role"] == "system":
+        words, messages = f"{messages[0]['content']}\n\n{words}", messages[1:]
+    return replace(request, messages=[{"role": "system", "content": words}, *messages])
+
+
+def results_of(
+    request: ChatRequest,
+    asked: dict[str, Any],
+    calls: Sequence[Mapping[str, Any]],
+    results: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Return the messages with the results, each cut so that all of them fit into the window."""
+    model = request.model
+    taken = sum(token_budget.estimate_tokens(each, model) for each in [*request.messages, asked])
+    room = model.window - taken - min(request.max_tokens, REPLY_TOKENS)
+    messages = []
+    for left, call, result in zip(range(len(calls), 0, -1), calls, results, strict=True):
+        text = _fitting(result, room // left, local=model.local)
+        message = {"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"]}
+        messages.append({**message, "content": text})
+        room -= token_budget.estimate_tokens(messages[-1], model)
+    return messages
+
+
+def _fitting(text: str, room: int, *, local: bool) -> str:
+    """Return the beginning of a result that takes at most `room` tokens."""
+    if room < MIN_RESULT_TOKENS:
+        return "The result is too long for what is left of the context window."
+    while (cost := token_budget.estimate_text_tokens(text, local=local)) > room:
+        text = text[: len(text) * room // cost]
+    return text

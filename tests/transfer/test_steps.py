@@ -1,6 +1,7 @@
 """The calls of tools in our own JSON, and in an import of it."""
 
 import json
+import uuid
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from chat.models import Conversation, ImportJob, Step, User
+from chat.engine.generation import tool_loop
+from chat.models import Citation, Conversation, ImportJob, Step, User
 from chat.search.query import parse
 from chat.search.results import search
 from chat.transfer import document
@@ -63,6 +65,16 @@ def test_an_imported_step_costs_nobody_anything(talk: Conversation, bob: User) -
     imported(bob, as_json(talk))
     rows = Step.objects.filter(message__conversation__user=bob)
     assert set(rows.values_list("run", "user")) == {(None, None)}
+
+
+def test_no_address_of_a_file_may_be_read_unasked(talk: Conversation, bob: User) -> None:
+    found = as_json(talk)
+    found["messages"][0]["text"] = "Look at https://web.example/asked"
+    imported(bob, found)
+    made = Conversation.objects.get(user=bob)
+    assert Citation.objects.filter(message__conversation=made).count() == 2
+    past = tool_loop._past(made.pk, uuid.uuid4())
+    assert (past.questions, past.addresses) == ([], [])
 
 
 def test_a_tool_that_is_not_offered_is_not_switched_on(talk: Conversation, bob: User) -> None:

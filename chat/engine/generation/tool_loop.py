@@ -10,10 +10,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
@@ -22,7 +24,7 @@ from chat.conversations.tools.tool import CallContext, Tool, ToolFailed, ToolRes
 from chat.db.background import FailureLog, spawn
 from chat.db.executor import is_connection_error, run_in_db, write_lock
 from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
-from chat.models import Citation, Message, Step
+from chat.models import Citation, Message, Run, Step
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.history import PASSED_FIELDS
 from chat.wire.delta import Delta, merged_fields
@@ -34,6 +36,7 @@ from .active_run import ActiveRun, source_citation
 STORE_RETRY_SECONDS = 0.4
 MAX_QUESTIONS = 50  # of the conversation, in whose texts addresses are looked for
 MAX_CITED = 500  # addresses of the conversation's latest sources
+STORED_TOGETHER = timedelta(seconds=1)  # a question and its first reply
 INSTRUCTION = (
     "You may call tools to look things up. Call one if the answer may have changed since"
     " you were trained, or if you are asked to look something up; otherwise answer at once."
@@ -258,11 +261,21 @@ class ToolLoop:
 
 
 def _past(conversation: uuid.UUID, message: uuid.UUID) -> Past:
-    asked = Message.objects.filter(conversation=conversation, role=Message.Role.USER, deleted=None)
-    cited = Citation.objects.filter(message__conversation=conversation, message__deleted=None)
+    """Return what is known. Addresses count only from what was written or found here, which has a run.
+
+    An import or a copy of others' messages has none, and could name addresses that carry words out. A
+    question of it that is answered again has one: it is older than the reply.
+    """
+    runs = Run.objects.filter(message=OuterRef("pk"))
+    at_once = Q(created__lt=OuterRef("created") + STORED_TOGETHER)
+    replies = Message.objects.filter(at_once, Exists(runs), parent=OuterRef("pk"))
+    asked = Message.objects.filter(Exists(replies), conversation=conversation, role=Message.Role.USER)
+    written = asked.filter(deleted=None).order_by("-created")
+    answered = Message.objects.filter(Exists(runs), conversation=conversation, deleted=None)
+    cited = Citation.objects.filter(message__in=answered).exclude(url="")
     return Past(
-        list(asked.order_by("-created").values_list("text", flat=True)[:MAX_QUESTIONS]),
-        list(cited.exclude(url="").order_by("-message__created").values_list("url", flat=True)[:MAX_CITED]),
+        list(written.values_list("text", flat=True)[:MAX_QUESTIONS]),
+        list(cited.order_by("-message__created").values_list("url", flat=True)[:MAX_CITED]),
         list(Citation.objects.filter(message=message).order_by("number")),
         Step.objects.of_messages([message], with_results=True).get(message, []),
     )

@@ -18,7 +18,7 @@ from chat.models import Citation, Conversation, Message, Run, Step, User
 from chat.sharing import links
 from chat.sharing.snapshot import copy
 from chat.views.conversations import thread
-from tests.support.steps import EVIL, OTHER_CHAT, PAGE, SECRET, looked_up, step_of
+from tests.support.steps import EVIL, OTHER_CHAT, PAGE, SECRET, looked_up, run_of, step_of
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 SHOWN = ("tool", "call", "arguments", "state", "summary", "sources", "cost", "created", "finished")
@@ -63,7 +63,35 @@ def test_of_the_addresses_that_may_be_read_the_latest_count(
     later = Message.objects.create(conversation=talk, parent=reply, role=Message.Role.ASSISTANT, text="More.")
     addresses = [f"https://web.example/{number}" for number in range(2)]
     Citation.objects.add(later.pk, [Citation(title="A page", url=each, text="A") for each in addresses])
+    run_of(later, talk.user)
     assert sorted(tool_loop._past(talk.pk, later.pk).addresses) == addresses
+
+
+def known_in(conversation: Conversation) -> tuple[list[str], list[str]]:
+    """The questions and the addresses of a conversation that count in it for the next reply."""
+    past = tool_loop._past(conversation.pk, leaf_of(conversation).pk)
+    return past.questions, sorted(past.addresses)
+
+
+def test_of_a_copy_no_address_may_be_read_unasked(talk: Conversation, alice: User) -> None:
+    Message.objects.filter(conversation=talk, role="user").update(text=f"Look at {PAGE}")
+    assert known_in(talk) == ([f"Look at {PAGE}"], [OTHER_CHAT, PAGE])
+    assert known_in(fork(alice, talk, leaf_of(talk).pk)) == ([], [])
+    _link, token = links.create(alice, leaf_of(talk).pk, "7", shows_name=False, shows_steps=True)
+    assert known_in(copy(User.objects.create_user("bob"), token, "m")) == ([], [])
+
+
+def test_a_question_of_others_stays_theirs_when_it_is_answered_again(talk: Conversation, alice: User) -> None:
+    made = fork(alice, talk, leaf_of(talk).pk)
+    question = leaf_of(made).parent
+    assert question
+    again = Message.objects.create(conversation=made, parent=question, role="assistant", text="So.")
+    Message.objects.filter(pk=question.pk).update(created=again.created - timedelta(seconds=10))
+    run_of(again, alice)
+    assert known_in(made) == ([], [])
+    own = Message.objects.create(conversation=made, parent=again, role="user", text=f"And {PAGE}?")
+    run_of(Message.objects.create(conversation=made, parent=own, role="assistant"), alice)
+    assert known_in(made) == ([f"And {PAGE}?"], [])
 
 
 def test_a_page_without_steps_asks_for_none(talk: Conversation) -> None:

@@ -20,7 +20,8 @@ from django.views.decorators.http import require_safe
 
 from chat.accounts.forms import MAX_PASSWORD_CHARS
 from chat.exceptions import ServiceOverloaded, WrongPassword
-from chat.views.accounts.login import confirm
+from chat.views.accounts.login import confirm, confirm_in_turn
+from chat.views.requests.access import get_user
 
 MAX_LOGGED_CHARS = 200
 
@@ -171,16 +172,17 @@ def _logged(value: Any, words: Callable[[Any], str]) -> str:
     return (text[:MAX_LOGGED_CHARS] + "…" if len(text) > MAX_LOGGED_CHARS else text) or "–"
 
 
-class ConfirmedForm(forms.Form):
-    """A form that asks for the password of who fills it in. `request` is set by the view.
+class OwnPasswordForm(forms.Form):
+    """A form that asks for the password of who fills it in. An async view calls `confirmed_in_turn`.
 
-    A session alone, perhaps a stolen one, must not give access to an account or change what one may do: so
-    this is asked when an account or a group is saved, another person's password set, a link for one made, or
-    an API key allowed to set AI Gateway options. What takes something away from a key (an action of the
-    list), and a new account or invitation, which has no rights, does not ask.
+    A session alone, perhaps a stolen one, must not give access to an account, change what one may do, or
+    decide where texts go: so this is asked when an account or a group is saved, another person's password
+    set, a link for one made, an API key allowed to set AI Gateway options, or a Cloudflare account connected
+    or disconnected. What takes something away from a key (an action of the list), and a new account or
+    invitation, which has no rights, does not ask. Nor does a choice among the models that the settings and
+    the connected account offer.
     """
 
-    request: HttpRequest
     current = forms.CharField(
         label=_("Your own password"),
         strip=False,
@@ -192,6 +194,22 @@ class ConfirmedForm(forms.Form):
         super().__init__(*args, **kwargs)
         if len(self.fields) == 1:  # nothing else to fill in
             self.fields["current"].widget.attrs["autofocus"] = True
+
+    async def confirmed_in_turn(self, request: HttpRequest) -> bool:
+        """Return True if everything is valid. The password is checked last, in the person's turn."""
+        if not self.is_valid():
+            return False
+        try:
+            await confirm_in_turn(request, get_user(request), self.cleaned_data["current"])
+        except (WrongPassword, ServiceOverloaded) as refusal:
+            self.add_error("current", refusal.message)
+        return not self.errors
+
+
+class ConfirmedForm(OwnPasswordForm):
+    """The same form for Django's views, which set `request`."""
+
+    request: HttpRequest
 
     def _post_clean(self) -> None:
         """Check the password last, so that a form with other errors costs no hash and counts no failure."""

@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -23,6 +23,7 @@ from chat.models import Site
 from chat.views.requests import access
 from chat.views.requests.responses import HttpResponseSeeOther
 
+from .base import OwnPasswordForm
 from .setup_check import refusal
 from .site import log
 
@@ -44,7 +45,8 @@ GATEWAY_PERMISSIONS = (
 )
 
 
-class ConnectForm(forms.Form):
+class ConnectForm(OwnPasswordForm):
+    field_order = ("account", "token")
     account = forms.CharField(
         label=_("Account ID"),
         max_length=MAX_TYPED_CHARS,
@@ -74,29 +76,28 @@ class ConnectForm(forms.Form):
         raise ValidationError(_("This does not look like an API token. Copy it again."))
 
 
-@sensitive_post_parameters("token")
+@sensitive_post_parameters("token", "current")
 @access.require_methods("GET", "HEAD", "POST")
 async def connect(request: HttpRequest) -> HttpResponseBase:
     """Show what is connected; on POST, connect an account that passes the check, or disconnect it."""
     if (refused := await run_in_db(refusal, request)) is not None:
         return refused
     if request.method != "POST":
-        return await run_in_db(_page, request, ConnectForm())
+        return await run_in_db(_page, request)
     if request.POST.get("what") == "disconnect":
         return await _disconnect(request)
-    form = ConnectForm(request.POST)
-    return await _connect(request, form)
+    return await _connect(request, ConnectForm(request.POST))
 
 
 @sensitive_variables("token")
 async def _connect(request: HttpRequest, form: ConnectForm) -> HttpResponse:
-    if not form.is_valid():
-        return await run_in_db(_page, request, form, 400)
+    if not await form.confirmed_in_turn(request):
+        return await run_in_db(_page, request, form)
     account_id, token = form.cleaned_data["account"], form.cleaned_data["token"]
     checked = await check_account(account.account_with(account_id, token))
     if checked.problem:
         form.add_error(None, checked.problem)
-        return await run_in_db(_page, request, form, 400)
+        return await run_in_db(_page, request, form)
     await run_in_db(_store, request, account_id, token)
     engine = await get_engine()
     await engine.catalog_watcher.poll()  # other processes look by themselves
@@ -117,6 +118,9 @@ async def _disconnect(request: HttpRequest) -> HttpResponse:
         )
         messages.error(request, words % {"names": ", ".join(needed)})
         return HttpResponseSeeOther(reverse("connect"))
+    form = _leaving(request.POST)
+    if not await form.confirmed_in_turn(request):
+        return await run_in_db(_page, request, leaving=form)
     await run_in_db(_remove, request)
     engine = await get_engine()
     await engine.catalog_watcher.poll()
@@ -135,12 +139,23 @@ def _remove(request: HttpRequest) -> None:
     log(request, "Cloudflare account disconnected")
 
 
-def _page(request: HttpRequest, form: ConnectForm, status: int = 200) -> HttpResponse:
+def _leaving(data: QueryDict | None = None) -> OwnPasswordForm:
+    """Return the form that disconnects, whose field must not share its id with that of the other form."""
+    return OwnPasswordForm(data, auto_id="leaving_%s")
+
+
+def _page(
+    request: HttpRequest, form: ConnectForm | None = None, leaving: OwnPasswordForm | None = None
+) -> HttpResponse:
+    """Return the page: with the form that was sent, if any, and its errors."""
+    status = 400 if form or leaving else 200
+    form, leaving = form or ConnectForm(), leaving or _leaving()
     row = Site.objects.one()
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Connect Cloudflare"),
         "form": form,
+        "leaving": leaving,
         "site_row": row,
         "is_stored": row.cloudflare_token != "",
         "is_unreadable": account.connected().is_unreadable,

@@ -214,6 +214,7 @@ class GroupAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, D
     """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
 
     form = GroupForm
+    actions = None
     fields = ("name", "permissions", "current")
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from tests.fake_cloudflare import web_search
 from tests.fake_cloudflare.server import ACCOUNT_TOKEN, NO_GATEWAY, NO_WORKERS_AI, TOKEN, Fake
 from tests.support.databases import Database
-from tests.support.people import CSRF
+from tests.support.people import CSRF, PASSWORD
 from tests.support.server import Person, Server
 from tests.support.waiting import until
 
@@ -20,7 +20,12 @@ SMALL, GLM = "local/smollm2-135m", "@cf/zai-org/glm-4.7-flash"
 
 
 def connect(root: Person, account: str = "acc", token: str = TOKEN, **more: str) -> httpx.Response:
-    form = {"csrfmiddlewaretoken": CSRF, "account": account, "token": token, **more}
+    form = {"csrfmiddlewaretoken": CSRF, "account": account, "token": token, "current": PASSWORD, **more}
+    return root.client.post(PAGE, data=form)
+
+
+def disconnect(root: Person) -> httpx.Response:
+    form = {"csrfmiddlewaretoken": CSRF, "what": "disconnect", "current": PASSWORD}
     return root.client.post(PAGE, data=form)
 
 
@@ -64,7 +69,7 @@ def test_all_processes_use_it_until_it_is_disconnected(
     shown += [server.log.read_text() for server in (one, other)]
     assert ACCOUNT_TOKEN not in rows + "".join(shown)
     assert "Cloudflare account connected" in rows
-    assert root.client.post(PAGE, data={"csrfmiddlewaretoken": CSRF, "what": "disconnect"}).status_code == 303
+    assert disconnect(root).status_code == 303
     assert "Disconnected." in root.get(PAGE).text
     for server in (one, other):
         until(lambda server=server: offers(server, SMALL) and not offers(server, GLM))
@@ -89,6 +94,7 @@ def test_what_would_not_work_is_not_stored(
     assert page.status_code == 400
     assert why in text(page)
     assert token == "" or f'value="{token}"' not in page.text
+    assert PASSWORD not in page.text
     assert not server_without.database.rows("SELECT id FROM chat_site WHERE cloudflare_token <> ''")
     assert "is connected" not in text(root.get(PAGE))
 
@@ -119,7 +125,7 @@ def test_what_is_missing_is_said_and_does_not_stop_it(servers: Callable[..., Ser
     page = text(root.get(PAGE))
     assert "The account has no gateway with this name." in page
     assert "AI Gateway: Run and Edit" in page
-    assert root.client.post(PAGE, data={"csrfmiddlewaretoken": CSRF, "what": "disconnect"}).status_code == 303
+    assert disconnect(root).status_code == 303
     assert "First take AI_GATEWAY_ID out of the settings" in text(root.get(PAGE))
 
 
@@ -153,6 +159,17 @@ def test_nobody_else_may_look_or_connect(server_without: Server, name: str, fake
     person, token = server_without.person(name), f"token-of-{name}"
     expected = 403 if name in ("carol", "erin") else 302
     assert person.get(PAGE).status_code == connect(person, token=token).status_code == expected
+    assert not sent(fake, token)
+
+
+@pytest.mark.parametrize("current", ["", "a wrong guess"])
+def test_without_ones_own_password_the_token_goes_nowhere(
+    server_without: Server, fake: Fake, current: str
+) -> None:
+    root, token = server_without.person("root"), f"token-sent-with-{len(current)}"
+    page = connect(root, token=token, current=current)
+    assert page.status_code == 400
+    assert ("That isn’t your current password." if current else "This field is required.") in text(page)
     assert not sent(fake, token)
 
 

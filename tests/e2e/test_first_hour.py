@@ -5,6 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window
+from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 
@@ -18,11 +19,13 @@ def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[...,
     page.get_by_role("link", name="Connect Cloudflare").click()
     page.get_by_label("Account ID").fill("acc")
     page.get_by_label("API token").fill("not-a-token-of-theirs")
+    page.get_by_label("Your own password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_text("Cloudflare doesn’t accept this token.")).to_be_visible()
     expect(page.get_by_label("Account ID")).to_have_value("acc")
     expect(page.get_by_label("API token")).to_have_value("")
     page.get_by_label("API token").fill("fake-token")
+    page.get_by_label("Your own password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_text("Connected. Replies now come from Cloudflare.")).to_be_visible()
 

@@ -6,7 +6,7 @@ of this site: a form of another site is refused (CSRF) before its fields are rea
 
 Everything that a session alone must not be enough for asks for the password by `confirm`, or in an async view
 by `confirm_in_turn`: the change of one's own password, new API keys, and in the administration what gives
-access to another account or changes rights. There is one check at a time per session.
+access to another account, changes rights or sends texts elsewhere. There is one check at a time per session.
 """
 
 from collections.abc import Iterator

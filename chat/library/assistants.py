@@ -51,6 +51,7 @@ class AssistantContent:
     model: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
+    web_search: bool | None = None
     documents: list[uuid.UUID] = field(default_factory=list)
     image: uuid.UUID | None = None
 

@@ -149,7 +149,8 @@ class AssistantVersion(models.Model):
 
     `image` is an uploaded picture, a small square. Without it `picture` is shown, an emoji, or "" for the
     first letter of the name on a color. An empty `model` is the person's model for new conversations.
-    `instructions` can hold variables: see `chat.library.assistants`.
+    `instructions` can hold variables: see `chat.library.assistants`. `web_search`: whether conversations
+    begin with the web search switched on; None leaves that to each person.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -170,6 +171,7 @@ class AssistantVersion(models.Model):
     model = models.CharField(max_length=200, default="", editable=False)
     parameters = models.JSONField(default=dict, editable=False)
     questions = models.JSONField(default=list, editable=False)
+    web_search = models.BooleanField(null=True, editable=False)
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

@@ -20,8 +20,9 @@ PREFERENCE_CHOICES = {
 }
 MAX_FAVOURITES = 100
 # Those of the section “General”.
-SHORT_PREFERENCES = (*PREFERENCE_CHOICES, "language", "time_zone", "model")
-READ_COLUMNS = ("user_id", *SHORT_PREFERENCES, "memory")  # together with the user
+SHORT_PREFERENCES = (*PREFERENCE_CHOICES, "language", "time_zone", "model", "web_search")
+# Read together with the user: in the order of the model, as `from_db` takes them.
+READ_COLUMNS = ("user_id", *SHORT_PREFERENCES, "memory")
 
 
 class PreferencesQuerySet(models.QuerySet["Preferences"]):
@@ -50,7 +51,8 @@ class Preferences(models.Model):
 
     An empty `language` or `time_zone` is the browser's. `model` answers new conversations. `instructions` go
     before the system prompt of each of the person's conversations. `favourites` are ids of models, some of
-    which may have retired since. `memory`: models are told the person's memories.
+    which may have retired since. `memory`: models are told the person's memories. `web_search`: new
+    conversations begin with the web search switched on.
     """
 
     user = models.OneToOneField(
@@ -63,6 +65,7 @@ class Preferences(models.Model):
     language = models.CharField(max_length=20, default="", blank=True)
     time_zone = models.CharField(max_length=64, default="", blank=True)
     model = models.CharField(max_length=200, default="", blank=True)
+    web_search = models.BooleanField(default=False, db_default=False)
     instructions = models.TextField(default="", blank=True)
     favourites = models.JSONField(default=list, db_default=[], blank=True)
     memory = models.BooleanField(default=True, db_default=True)

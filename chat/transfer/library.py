@@ -163,6 +163,7 @@ def _version(imported: ImportedVersion) -> AssistantVersion:
         model=imported.model,
         parameters=known_parameters(imported.parameters),
         questions=imported.questions,
+        web_search=imported.web_search,
     )
     created = min(imported.created, timezone.now())
     return AssistantVersion(number=imported.number, created=created, **content.columns())

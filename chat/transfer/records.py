@@ -222,6 +222,7 @@ class ImportedVersion(Struct):
     ]
     documents: Annotated[list[ImportedAttachment], Meta(max_length=limits.MAX_ASSISTANT_DOCUMENTS)]
     image: ImportedAttachment | None
+    web_search: bool | None = None
 
 
 class ImportedAssistant(Struct, tag="assistant"):

@@ -12,6 +12,7 @@ from django.utils import timezone
 from chat.accounts.timezones import timezone_of
 from chat.catalog.catalog import writer_name
 from chat.conversations.turns import store
+from chat.conversations.turns.planner import first_tools
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
 from chat.models.message import BY_HAND
@@ -91,7 +92,7 @@ def page_context(
         **_choice_of_model(catalog, model),
         "listing": listing,
         "is_thinking": chosen.get(parameter_form.THINKING, True),
-        "tools": tool_switches.switches(conversation),
+        "tools": tool_switches.switches(conversation.tools if conversation else first_tools(user, assistant)),
         "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (

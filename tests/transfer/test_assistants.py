@@ -41,7 +41,7 @@ VERSION = {
 }
 DOCUMENT = {"id": str(uuid.uuid4()), "file": f"attachments/{'0' * 64}.txt", "name": "a.txt"}
 PIRATE = AssistantContent(
-    "Pirate", "Talks like one", "Arr, {name}!", "🏴‍☠️", "m", {"seed": 1}, ["Where is the gold?"]
+    "Pirate", "Talks like one", "Arr, {name}!", "🏴‍☠️", "m", {"seed": 1}, ["Where is the gold?"], True
 )
 
 

@@ -21,6 +21,7 @@ DEFAULTS = {
     "language": "",
     "time_zone": "",
     "model": "",
+    "web_search": "off",
 }
 MODEL = "@cf/zai-org/glm-4.7-flash"
 FORM = {"theme": "dark", "announce": "off", "enter": "line", "csrfmiddlewaretoken": CSRF}
@@ -66,7 +67,7 @@ def test_without_a_choice_everything_is_as_usual(alice: Person) -> None:
     page = alice.get("/settings/")
     for default in ("system", "finished", "sends"):
         assert f'value="{default}" {"selected" if default == "finished" else "checked"}' in page.text
-    assert page.text.count(" checked") == 2
+    assert page.text.count(" checked") == 3
     assert 'data-theme="system" data-enter="sends"' in root(page)
     assert '<meta name="color-scheme" content="light dark">' in page.text
     assert "are saved" not in page.text
@@ -81,7 +82,7 @@ def test_a_form_is_kept_and_its_page_says_so(alice: Person) -> None:
     assert "Your settings are saved." in page.text
     for chosen in ("dark", "off", "line"):
         assert f'value="{chosen}" {"selected" if chosen == "off" else "checked"}' in page.text
-    assert page.text.count(" checked") == 2
+    assert page.text.count(" checked") == 3
 
 
 def test_every_page_is_drawn_as_it_was_chosen(alice: Person) -> None:

@@ -22,8 +22,9 @@ class SendMessage:
     """A new question.
 
     `conversation` None starts a conversation; `parent` None starts another branch at its beginning. `model`,
-    `system`, `parameters` and `tools` None leave the conversation's as they are. `temporary` and `assistant`,
-    with which it begins, are for a new one only. `attachments`: ids of uploaded pictures and documents.
+    `system`, `parameters` and `tools` None leave the conversation's as they are; a new one begins with the
+    defaults. `temporary` and `assistant`, with which it begins, are for a new one only. `attachments`: ids of
+    uploaded pictures and documents.
     """
 
     content: str

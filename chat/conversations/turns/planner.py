@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.conversations.tools import remember
+from chat.conversations.tools import registry, remember
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.library import assistants, memory
@@ -183,7 +183,7 @@ class Planner:
                 model=model,
                 system=question.system or "",
                 parameters=parameters.merge(version.parameters if version else {}, question.parameters or {}),
-                tools=list(question.tools or ()),
+                tools=list(first_tools(user, version) if question.tools is None else question.tools),
                 assistant_version=version,
             )
         conversation = Conversation.objects.owned_by(user).filter(pk=question.conversation).first()
@@ -221,6 +221,14 @@ def _title_of(attachments: Sequence[Attachment]) -> str:
     first = attachments[0] if attachments else None
     named = title_from(first.alt if first.is_picture else first.name) if first else ""
     return named or _("Picture")
+
+
+def first_tools(user: User, assistant: AssistantVersion | None) -> list[str]:
+    """Return the tools of a new conversation whose question names none: by the assistant, or the person."""
+    wanted = assistant.web_search if assistant else None
+    if wanted is None and (preferences := Preferences.of(user)):
+        wanted = preferences.web_search
+    return ["web_search"] if wanted and registry.is_web_search_offered() else []
 
 
 def can_continue(message: Message, run: Run) -> bool:

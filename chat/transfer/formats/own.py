@@ -147,6 +147,7 @@ class _Version(Struct):
     model: str
     parameters: Object
     questions: list[str]
+    web_search: bool | None = None
     documents: list[_Document] = []
     image: _Document | None = None
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from chat.conversations.tools.registry import is_web_search_offered
 from chat.db.executor import run_in_db
 from chat.exceptions import RequestError
 from chat.files.receiving import IMAGE_INPUT
@@ -220,6 +221,7 @@ def _typed(
         typed["documents"] = [*kept, *uploaded]
     with suppress(RequestError):
         typed["image"] = image or request_fields.parse_uuid(request.POST, "image")
+    typed["web_search"] = request_fields.SWITCHED.get(request.POST.get("web_search", ""))
     return AssistantContent(**typed, questions=request.POST.getlist("questions")[:MAX_STARTER_QUESTIONS])
 
 
@@ -243,6 +245,7 @@ def _form(
         "accepted_files": attachment_parts.accepted(pictures=False) if settings.ATTACHMENTS else "",
         "questions": [*content.questions, *[""] * MAX_STARTER_QUESTIONS][:MAX_STARTER_QUESTIONS],
         "model": content.model,
+        "searches": is_web_search_offered(),
         "former": content.model if is_gone else "",
         "doors": doors,
         "model_groups": model_picker.by_maker_beside(doors, offered),

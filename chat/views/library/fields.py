@@ -36,6 +36,7 @@ ASSISTANT_FIELDS = (
     "questions",
     "documents",
     "image",
+    "web_search",
 )
 # In a form: the model whose controls it has, which need not be the chosen one.
 CONTROLS_FIELD = "parameters_of"
@@ -86,7 +87,12 @@ def content(
         questions=_questions(sent),
         documents=[*_documents(sent), *uploaded],
         image=image or request_fields.parse_uuid(sent, "image"),
+        web_search=_optional_switch(request, sent, "web_search"),
     )
+
+
+def _optional_switch(request: HttpRequest, sent: dict[str, Any], name: str) -> bool | None:
+    return request_fields.parse_switch(request, sent, name) if sent.get(name) is not None else None
 
 
 def has_other_controls(request: HttpRequest, model: str) -> bool:

@@ -26,7 +26,8 @@ JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
 # Fields that a form has once for each value.
 REPEATED_FIELDS = ("attachments", "documents", "groups", "questions", "tools")
 SWITCHED = {"on": True, "off": False}  # form values of a switch
-NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
+# A form has no null: an empty field means the same.
+NULLABLE = ("client_key", "parent", "model", "assistant", "web_search")
 
 
 def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str, Any]:

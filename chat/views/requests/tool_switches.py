@@ -1,14 +1,14 @@
 """The switches of the message box for the tools that this site offers."""
 
+from collections.abc import Collection
+
 from django.utils.translation import gettext as _
 
 from chat.conversations.tools.registry import offered
-from chat.models import Conversation
 
 
-def switches(conversation: Conversation | None) -> list[dict[str, object]]:
-    """Return the name, texts and state of each switch; none where the site offers no tool."""
-    chosen = conversation.tools if conversation else []
+def switches(chosen: Collection[str]) -> list[dict[str, object]]:
+    """Return the name, texts and state of each switch, on for those `chosen`; none without tools here."""
     texts = {
         "web_search": (_("Web"), _("Replies can search the web and read pages")),
         "search_my_chats": ("", _("Replies can search my other chats")),

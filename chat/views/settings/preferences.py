@@ -9,6 +9,7 @@ from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import browser_zone, zone_names
+from chat.conversations.tools.registry import is_web_search_offered
 from chat.exceptions import BadRequest
 from chat.formats import grouped_number
 from chat.models import Preferences, User
@@ -27,6 +28,8 @@ from ..requests.errors import is_form
 from ..requests.responses import HttpResponseSeeOther
 from . import preference_cookies
 from .settings_shell import render_section
+
+CHOICES = PREFERENCE_CHOICES | {"web_search": tuple(request_fields.SWITCHED)}
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -60,7 +63,8 @@ def instructions(request: HttpRequest) -> HttpResponse:
 
 def _general(request: HttpRequest) -> HttpResponse:
     offered = access.get_models(request)
-    model = current_values(request)["model"]
+    current = current_values(request)
+    model = current["model"]
     row = Preferences.of(access.get_user(request))
     favourites = [each for each in offered if row and each.id in row.favourites]
     doors = [each for each in model_picker.named_doors(offered) if each["model"] not in favourites]
@@ -74,6 +78,7 @@ def _general(request: HttpRequest) -> HttpResponse:
         ),
         "site_default": offered.default,
         "model": model,
+        "web_search": current["web_search"] if is_web_search_offered() else "",
         "former": offered.name_of(model) if model and not _is_model(offered, model) else "",
         "languages": [(code, _own_name(code)) for code, _name in settings.LANGUAGES],
         "zones": zone_names(),
@@ -93,10 +98,11 @@ def _own_name(code: str) -> str:
 def current_values(request: HttpRequest) -> dict[str, str]:
     """Return all preferences but the instructions."""
     row = Preferences.of(access.get_user(request))
-    return preference_cookies.read(request) | {"model": row.model if row else ""}
+    own = {"model": row.model if row else "", "web_search": "on" if row and row.web_search else "off"}
+    return preference_cookies.read(request) | own
 
 
-def _save(request: HttpRequest, user: User, chosen: dict[str, str], route: str) -> HttpResponse:
+def _save(request: HttpRequest, user: User, chosen: dict[str, Any], route: str) -> HttpResponse:
     row = Preferences.objects.save_choices(user, chosen, first=preference_cookies.read(request))
     request.preferences = user.preferences = row  # type: ignore[attr-defined]
     if is_form(request):
@@ -107,7 +113,7 @@ def _save(request: HttpRequest, user: User, chosen: dict[str, str], route: str) 
     return response
 
 
-def _chosen(request: HttpRequest) -> dict[str, str]:
+def _chosen(request: HttpRequest) -> dict[str, Any]:
     """Return the sent preferences. Raises BadRequest if one has an invalid value, or if there are none."""
     sent = request_fields.parse(request, *SHORT_PREFERENCES)
     if not sent:
@@ -116,15 +122,17 @@ def _chosen(request: HttpRequest) -> dict[str, str]:
         sent["model"] = ""
     for name, value in sent.items():
         _check(request, name, value)
+    if "web_search" in sent:
+        sent["web_search"] = request_fields.SWITCHED[sent["web_search"]]
     return sent
 
 
 def _check(request: HttpRequest, name: str, value: Any) -> None:
     if not isinstance(value, str):
         raise BadRequest(_("“%(name)s” must be a string.") % {"name": name})
-    if name in PREFERENCE_CHOICES and value not in PREFERENCE_CHOICES[name]:
+    if name in CHOICES and value not in CHOICES[name]:
         words = _("“%(name)s” must be one of: %(names)s.")
-        raise BadRequest(words % {"name": name, "names": ", ".join(PREFERENCE_CHOICES[name])})
+        raise BadRequest(words % {"name": name, "names": ", ".join(CHOICES[name])})
     if name == "language" and value and value not in dict(settings.LANGUAGES):
         raise BadRequest(_("This site isn’t available in this language."))
     if name == "time_zone" and value and value not in zone_names():

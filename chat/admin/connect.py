@@ -18,6 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from chat.catalog import account, config
 from chat.db.executor import run_in_db
 from chat.engine.engine import get_engine
+from chat.formats import short_date
 from chat.health.connection import Checked, check_account
 from chat.models import Site
 from chat.views.requests import access
@@ -156,6 +157,7 @@ def _page(
         "title": _("Connect Cloudflare"),
         "form": form,
         "leaving": leaving,
+        "day": short_date(row.connected_at) if row.connected_at else "",
         "site_row": row,
         "is_stored": row.cloudflare_token != "",
         "is_unreadable": account.connected().is_unreadable,

@@ -113,6 +113,16 @@ def test_every_list_with_a_search_box_searches(administrator: Client, model: typ
     assert administrator.get(f"{address}?q=nothing").status_code == 200
 
 
+def test_an_empty_list_offers_nothing_to_do_to_its_rows(administrator: Client) -> None:
+    for query, says in (("", "Nothing here yet."), ("?q=x", "Nothing found.")):
+        page = administrator.get(f"/admin/chat/apikey/{query}").content.decode()
+        assert says in page
+        assert 'name="action"' not in page
+    page = administrator.get("/admin/chat/invite/").content.decode()
+    assert "Invite someone</a>" in page
+    assert 'name="action"' not in administrator.get("/admin/auth/group/").content.decode()
+
+
 @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.model_name)
 def test_a_list_is_titled_with_what_it_lists(administrator: Client, model: type[Model]) -> None:
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")

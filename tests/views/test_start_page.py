@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory, override_settings
 
-from chat.models import SiteDoor, User, site
+from chat.models import SiteDoor, SiteModel, User, site
 from chat.models.site import Identity
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
@@ -61,6 +61,9 @@ def test_each_of_the_first_steps_is_ticked_when_it_is_done(monkeypatch: pytest.M
     assert steps() == [False] * 4
     with override_settings(CLOUDFLARE_ACCOUNT_ID="acc"):
         assert steps() == [True, False, False, False]
+        chosen = SiteModel.objects.create(id="@cf/of/ours", is_default=True)
+        assert steps() == [True, True, False, False]
+        chosen.delete()
         SiteDoor.objects.create(position=1, kind="everyday")
         monkeypatch.setattr(site, "_identity", Identity("Berger Chat"))
         assert steps() == [True, True, True, False]

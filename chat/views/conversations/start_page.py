@@ -16,7 +16,7 @@ from chat.catalog import config
 from chat.exceptions import NotFound
 from chat.library import assistants
 from chat.library.assistants import model_of
-from chat.models import AssistantVersion, Attachment, Conversation, Invite, SiteDoor, User
+from chat.models import AssistantVersion, Attachment, Conversation, Invite, SiteDoor, SiteModel, User
 from chat.models.site import identity
 from chat.upstream.catalog import Catalog
 from chat.upstream.providers.llama_cpp import BUNDLED_ID
@@ -70,7 +70,7 @@ def _checklist() -> list[Step]:
         Step(
             _("Choose the models that people see"),
             reverse("admin:chat_sitemodel_doors"),
-            SiteDoor.objects.exists(),
+            SiteDoor.objects.exists() or SiteModel.objects.filter(is_default=True).exists(),
         ),
         Step(_("Give the site a name and a picture"), reverse("site"), bool(identity().name)),
         Step(

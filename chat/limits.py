@@ -20,6 +20,8 @@ MAX_DATE_CHARS = 10  # an ISO 8601 date
 MAX_ATTACHMENTS = 8  # of a question
 MAX_TOOL_NAME_CHARS = 100
 MAX_STEP_SUMMARY_CHARS = 300
+MAX_PERMISSION_CHARS = 300  # its key: the host of an address, or a server and its tool
+MAX_ALLOWED_CALLS = 100  # permissions of a conversation
 MAX_FILE_NAME_CHARS = 100
 MAX_ALT_CHARS = 500
 

@@ -14,7 +14,7 @@ from chat.models.worker import DEAD_AFTER
 from .base import ReadOnlyListAdmin
 from .columns import time_column
 
-WORKERS_LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
+WORKERS_LIVE_RUNS = Run.objects.owned().filter(worker=OuterRef("pk")).order_by().values("worker")
 
 
 @admin.register(Worker)

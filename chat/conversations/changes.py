@@ -21,6 +21,7 @@ from chat.db.executor import write_lock
 from chat.exceptions import Conflict, NotFound
 from chat.models import Conversation, Run, SharedLink, User
 from chat.models.conversation import ConversationQuerySet
+from chat.ownership.recovery import request_stop
 
 from .tags import add_tag, remove_tag
 
@@ -97,11 +98,7 @@ def delete(rows: ConversationQuerySet, now: datetime) -> list[Run]:
     # committed by now, and deleted below, or refused.
     rows.update(deleted=now)
     SharedLink.objects.filter(leaf__conversation__in=rows).delete()
-    live = Run.objects.live().filter(conversation__in=rows)
-    runs = list(live.select_related("worker"))
-    if runs:
-        live.update(stop_requested=True)
-    return runs
+    return request_stop(Run.objects.filter(conversation__in=rows))
 
 
 def check_pins(user: User, pinned: Collection[uuid.UUID]) -> None:

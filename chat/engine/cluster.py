@@ -1,6 +1,7 @@
 """Runs that another process owns, followed by its messages and always by the database as well.
 
-A run that has ended and left the memory of its process is read from the database in the same way.
+A run that has ended and left the memory of its process, or that waits for the person, is read from the
+database in the same way.
 
 Messages go over the channel layer. Each is only a hint: any may be lost. Each process has one channel and
 one task that reads it, because both layers misbehave with one channel per viewer. An owner sends only to
@@ -36,24 +37,18 @@ SEND_TIMEOUT_SECONDS = 2.0
 RECONNECT_SECONDS = 1.0  # pause before a broken layer is tried again
 
 
-class RemoteRun(RunState):
-    """A copy of a run that this process does not generate: another one does, or it has ended.
+class RemoteRun:
+    """A run that this process does not generate: another one does, or it waits, or it has ended.
 
-    The owner's deltas and the database's chunks both use `apply`.
+    `owner` is the channel of the process that generates it; "" for none. The owner's deltas and the
+    database's chunks are both applied to `state`.
     """
 
-    def __init__(self, info: RunInfo) -> None:
-        super().__init__(info)
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self.owner = ""
         self.next_poll = 0.0
         self.last_watched = asyncio.get_running_loop().time()
-
-    def apply(self, at: Position, text: str, reasoning: str) -> bool:
-        """Append the new part of texts that begin at `at`. Return False if text before `at` is missing."""
-        if at.text > len(self.text) or at.reasoning > len(self.reasoning):
-            return False
-        text, reasoning = text[len(self.text) - at.text :], reasoning[len(self.reasoning) - at.reasoning :]
-        self.append(text, reasoning)
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +65,17 @@ NOTHING = Found()
 
 @dataclass(frozen=True, slots=True)
 class RunSnapshot:
-    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome."""
+    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome.
+
+    `owner` is the channel of the process that generates it; "" for none.
+    """
 
     at: Position
     text: str
     reasoning: str
     outcome: RunOutcome | None
     found: Found = NOTHING
+    owner: str = ""
 
 
 def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
@@ -84,12 +83,13 @@ def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
 
     The row is read before and after the chunks, because a run that ends in between has its chunks deleted.
     """
-    row = Run.objects.filter(pk=run).first()
+    row = Run.objects.select_related("worker").filter(pk=run).first()
     if row is not None and row.is_live:
         text, reasoning = RunChunk.objects.texts(run, at.text, at.reasoning)
         found = _found(row)
         if Run.objects.live().filter(pk=run).exists():
-            return RunSnapshot(at, text, reasoning, None, found)
+            owner = row.worker.channel if row.worker else ""
+            return RunSnapshot(at, text, reasoning, None, found, owner)
         row = Run.objects.filter(pk=run).first()
     try:
         if row is not None:
@@ -120,7 +120,7 @@ class RemoteRuns:
 
     def get_or_create(self, run: Run) -> RemoteRun:
         """Return the copy of `run`: one per process, however many viewers there are."""
-        return self.keep(self.open.get(run.pk) or RemoteRun(RunInfo.of(run)))
+        return self.keep(self.open.get(run.pk) or RemoteRun(RunState(RunInfo.of(run))))
 
     def keep(self, remote_run: RemoteRun) -> RemoteRun:
         """Restart the time after which `poll` drops a remote run without viewers, for one about to join.
@@ -128,7 +128,16 @@ class RemoteRuns:
         Otherwise a viewer could join a run that is no longer polled, and wait for ever.
         """
         remote_run.last_watched = asyncio.get_running_loop().time()
-        return self.open.setdefault(remote_run.info.run, remote_run)
+        return self.open.setdefault(remote_run.state.info.run, remote_run)
+
+    def adopt(self, state: RunState) -> None:
+        """Follow a run that this process does not generate any more, for its viewers."""
+        self.keep(RemoteRun(state))
+
+    def take(self, run: Run) -> RunState:
+        """Return the state of a run that this process generates from now on, with its viewers."""
+        remote_run = self.open.pop(run.pk, None)
+        return remote_run.state if remote_run else RunState(RunInfo.of(run))
 
     def append(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
         """Apply text from the owner. After a gap, or a new step, the next `poll` reads the database at once.
@@ -137,7 +146,8 @@ class RemoteRuns:
         """
         if remote_run := self.open.get(run):
             now = asyncio.get_running_loop().time()
-            applied = remote_run.apply(at, text, reasoning) and at.steps <= remote_run.revision
+            state = remote_run.state
+            applied = state.apply(at, text, reasoning) and at.steps <= state.revision
             remote_run.next_poll = now + POLL_WHILE_PUSHED_SECONDS if applied else 0.0
 
     def poll_soon(self, run: uuid.UUID) -> None:
@@ -149,31 +159,38 @@ class RemoteRuns:
         """Read every remote run that is due, and drop the unused. To be called a few times a second."""
         now = asyncio.get_running_loop().time()
         for run, remote_run in list(self.open.items()):
-            if remote_run.viewers:
+            state = remote_run.state
+            if self.open.get(run) is not remote_run:
+                continue  # taken while another one was read
+            if state.viewers:
                 remote_run.last_watched = now
-            elif remote_run.outcome or now - remote_run.last_watched > IDLE_SECONDS:
+            elif state.outcome or now - remote_run.last_watched > IDLE_SECONDS:
                 del self.open[run]
-                remote_run.close()
-            if remote_run.outcome is None and now >= remote_run.next_poll:
+                state.close()
+            if state.outcome is None and now >= remote_run.next_poll:
                 remote_run.next_poll = now + DATABASE_POLL_SECONDS
                 await self.refresh(remote_run)
 
     async def refresh(self, remote_run: RemoteRun) -> None:
         """Read what the database has of the run. If it cannot be read now, `poll` tries again."""
+        state = remote_run.state
         try:
-            snapshot = await run_in_db(load_snapshot, remote_run.info.run, remote_run.end)
+            snapshot = await run_in_db(load_snapshot, state.info.run, state.end)
         except Error as error:
             self._log.failed(error)
             return
         self._log.succeeded()
-        remote_run.earlier_steps = snapshot.found.earlier_steps
-        remote_run.sources = snapshot.found.sources
-        remote_run.show_steps(snapshot.found.steps)
+        if self.open.get(state.info.run) is not remote_run:
+            return  # this process generates it by now
+        remote_run.owner = snapshot.owner
+        state.earlier_steps = snapshot.found.earlier_steps
+        state.sources = snapshot.found.sources
+        state.show_steps(snapshot.found.steps)
         if snapshot.outcome is None:
-            remote_run.apply(snapshot.at, snapshot.text, snapshot.reasoning)
+            state.apply(snapshot.at, snapshot.text, snapshot.reasoning)
         else:
-            remote_run.replace(snapshot.text, snapshot.reasoning)
-            remote_run.finish(snapshot.outcome)
+            state.replace(snapshot.text, snapshot.reasoning)
+            state.finish(snapshot.outcome)
 
 
 class Subscription:
@@ -284,12 +301,14 @@ class RunPubSub:
         now = asyncio.get_running_loop().time()
         for run in list(self._subscriptions):
             self._publish_run(run, self._supervisor.states.get(run), now)
-        for run, (owner, renew) in list(self._owners.items()):
-            remote_run = self._remote_runs.open.get(run)
-            if remote_run is None or remote_run.outcome:
-                del self._owners[run]
-            elif now >= renew:
-                self.subscribe(run, owner, remote_run.end)
+        for run in self._owners.keys() - self._remote_runs.open.keys():
+            del self._owners[run]
+        for run, remote_run in self._remote_runs.open.items():
+            owner, renew = self._owners.get(run, ("", 0.0))
+            if remote_run.state.outcome:
+                self._owners.pop(run, None)
+            elif remote_run.owner and (now >= renew or owner != remote_run.owner):
+                self.subscribe(run, remote_run.owner, remote_run.state.end)
 
     def _publish_run(self, run: uuid.UUID, state: RunState | None, now: float) -> None:
         subscriptions = self._subscriptions[run]

@@ -37,6 +37,7 @@ from .document_ranking import DocumentRanking
 from .gateway_feedback import GatewayFeedback
 from .readiness import Readiness
 from .titles import Titles
+from .waiting_runs import WaitingRuns
 
 if TYPE_CHECKING:
     from chat.engine.metrics import EngineMetrics
@@ -130,12 +131,22 @@ class Engine:
             Journal(workers, self.worker.pk),
             self.titles,
             self.metrics,
+            lambda state: self.waiting_runs.adopt(state),
         )
         self.api_calls = ApiCalls(self.router, self.metrics)
         self.viewers = Viewers()
         self.remote_runs = RemoteRuns()
         self.pubsub = RunPubSub(self.supervisor, self.remote_runs)
         self.heartbeat = HeartbeatTask(self.worker, self.lease, workers, self.supervisor.running)
+        self.waiting_runs = WaitingRuns(
+            self.lease,
+            self._catalog,
+            self.supervisor,
+            self.remote_runs,
+            self.document_ranking,
+            self.titles,
+            self.heartbeat,
+        )
         self._access_monitor = AccessMonitor(self.viewers, self.api_calls)
 
     @property
@@ -152,6 +163,7 @@ class Engine:
         self.supervisor.writer.start()
         self._access_monitor.start()
         self._tasks.repeat(self._do_housekeeping, HOUSEKEEPING_INTERVAL_SECONDS, "housekeeping")
+        self.waiting_runs.start()
         if self.metrics:
             await self.metrics.start(self._sample)
 
@@ -172,15 +184,17 @@ class Engine:
         if state := self.supervisor.states.get(run.pk):
             return state
         remote_run = self.remote_runs.get_or_create(run)
-        if not remote_run.viewers and remote_run.outcome is None:
+        if not remote_run.state.viewers and remote_run.state.outcome is None:
             # Subscribe before reading: text written in between then arrives as a message.
             if run.is_live and run.worker is not None:
-                self.pubsub.subscribe(run.pk, run.worker.channel, remote_run.end)
+                self.pubsub.subscribe(run.pk, run.worker.channel, remote_run.state.end)
             await self.remote_runs.refresh(remote_run)
-        return self.remote_runs.keep(remote_run)
+        # Unless this process has begun to generate it meanwhile.
+        return self.supervisor.states.get(run.pk) or self.remote_runs.keep(remote_run).state
 
     def stop(self, run: Run) -> None:
         """Stop a run at once, or ask the process that owns it. `stop_requested` is set in its row already."""
+        self.remote_runs.poll_soon(run.pk)
         if not self.supervisor.stop(run.pk) and run.worker is not None:
             self.pubsub.publish_stop(run.pk, run.worker.channel)
 
@@ -189,6 +203,7 @@ class Engine:
         self.draining = True
         self._sample()
         await self.titles.stop()
+        await self.waiting_runs.stop()
         await self.document_ranking.stop()
         await asyncio.gather(
             self.supervisor.wait(grace, self.force_shutdown), self.api_calls.wait(grace, self.force_shutdown)
@@ -206,6 +221,7 @@ class Engine:
         if self.metrics:
             await self.metrics.stop()
         await self.catalog_watcher.stop()
+        await self.waiting_runs.stop()
         await self._access_monitor.stop()
         await self.pubsub.stop()
         await self.heartbeat.stop()

@@ -153,8 +153,9 @@ class Conversation(models.Model):
 
     `active_leaf` is the last message of the branch that is shown. `last_seen` is the time up to which the
     owner has seen its replies. `parameters` are the owner's choices, including those that the present model
-    does not support. `tools` are the names of the tools that replies may use. `pinned_at` or `archived_at` is
-    set while it is pinned or archived, never both.
+    does not support. `tools` are the names of the tools that replies may use, and
+    `allowed_calls` the keys of the permissions that the owner has given for all of it. `pinned_at` or
+    `archived_at` is set while it is pinned or archived, never both.
 
     `assistant_version` is the one that it began with; later edits of the assistant do not change it.
 
@@ -179,6 +180,7 @@ class Conversation(models.Model):
     system = models.TextField(default="", blank=True)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
     tools = models.JSONField(default=list, db_default=[], blank=True)
+    allowed_calls = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     active_leaf = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(_("updated"), default=timezone.now)

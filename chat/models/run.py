@@ -19,7 +19,8 @@ from .message import Message
 from .model_request import ModelRequest, OutcomeColumns, log_indexes
 
 TEXT, REASONING = "t", "r"
-LIVE = ("queued", "running")
+OWNED = ("queued", "running")  # by a process, which generates it
+LIVE = (*OWNED, "waiting")
 ENDED = ("complete", "stopped", "interrupted", "truncated", "failed")
 
 
@@ -83,12 +84,16 @@ class RunOutcomeColumns(OutcomeColumns, total=False):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def live(self) -> "RunQuerySet":
-        """Return the live runs, found by the partial index of runs with a worker, which stays small."""
-        return self.filter(worker__isnull=False, status__in=LIVE)
+        """Return the live runs, found by a partial index, which stays small."""
+        return self.filter(finished__isnull=True)
+
+    def owned(self) -> "RunQuerySet":
+        """Return the live runs that a process generates: those that do not wait for the person."""
+        return self.filter(worker__isnull=False, status__in=OWNED)
 
     def orphaned(self) -> "RunQuerySet":
         """Return the live runs whose worker was fenced after they began."""
-        return self.live().filter(epoch__lt=F("worker__epoch"))
+        return self.owned().filter(epoch__lt=F("worker__epoch"))
 
     def latest_in(self, conversation: Any) -> "RunQuerySet":
         """Return the newest run of this conversation, as a query of one row that one index answers."""
@@ -117,11 +122,16 @@ class Run(ModelRequest):
     A live run's text is in its chunks; when the run ends, `finish` moves it into the message. Until then
     `worker` owns the run, in the `epoch` that the worker had when the run began
     (`chat/ownership/protocol.py`).
+
+    While it waits until the person has answered for some of its calls, it has no worker, and `suspended` is
+    what it goes on from: `messages`, those that follow the prompt, and `links`, the addresses on the pages
+    that it has read. `waited` is the time that it has waited, in seconds.
     """
 
     class Status(models.TextChoices):
         QUEUED = "queued", _("Queued")
         RUNNING = "running", _("Running")
+        WAITING = "waiting", _("Waiting for an answer")
         COMPLETE = "complete", _("Complete")
         STOPPED = "stopped", _("Stopped")
         INTERRUPTED = "interrupted", _("Interrupted")
@@ -155,6 +165,8 @@ class Run(ModelRequest):
     context_start = models.UUIDField(null=True, blank=True, editable=False)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
     tools = models.JSONField(default=list, db_default=[], blank=True)
+    suspended = models.JSONField(null=True, blank=True, editable=False)
+    waited = models.FloatField(default=0.0, db_default=0.0, editable=False)
     status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
 
@@ -188,8 +200,8 @@ class Run(ModelRequest):
             # With the status, so that SQLite prefers it to `run_latest`, which has all runs.
             models.Index(
                 fields=["conversation", "status"],
-                condition=Q(worker__isnull=False),
-                name="run_live_by_conversation_state",
+                condition=Q(finished__isnull=True),
+                name="run_live_by_conversation",
             ),
         ]
         constraints = [
@@ -199,7 +211,8 @@ class Run(ModelRequest):
             ),
             models.CheckConstraint(condition=Q(status__in=LIVE + ENDED), name="run_status"),
             models.CheckConstraint(
-                condition=Q(status__in=LIVE, finished=None, worker__isnull=False)
+                condition=Q(status__in=OWNED, finished=None, worker__isnull=False)
+                | Q(status="waiting", finished=None, worker=None)
                 | Q(status__in=ENDED, finished__isnull=False),
                 name="run_live_has_worker_ended_has_time",
             ),
@@ -211,6 +224,11 @@ class Run(ModelRequest):
     @property
     def is_live(self) -> bool:
         return self.status in LIVE
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds from the creation to the end, without those that it waited; None until it has ended."""
+        return None if (seconds := super().seconds) is None else max(0.0, seconds - self.waited)
 
     @property
     def usage(self) -> Usage | None:
@@ -254,17 +272,18 @@ class Run(ModelRequest):
         reasoning: str,
         outcome: RunOutcomeColumns,
         *,
-        worker: uuid.UUID,
+        worker: uuid.UUID | None,
         has_chunks: bool = True,
     ) -> bool:
         """End the run: write its text into the message and delete its chunks, if it has any.
 
         If a fallback model answered, a message that was still empty takes that model as its own. The UPDATE
         is guarded by owner and status, so of two concurrent calls (the owner's and a recovery's) one wins:
-        return True for that one. Call it inside a transaction.
+        return True for that one. `worker` is None for a run that waits. Call it inside a transaction.
         """
         columns: dict[str, Any] = {"finished": timezone.now(), **outcome}
-        columns |= {"worker_id": None, "text_length": len(text), "reasoning_length": len(reasoning)}
+        columns |= {"worker_id": None, "suspended": None}
+        columns |= {"text_length": len(text), "reasoning_length": len(reasoning)}
         if not update(Run, columns, id=self.pk, worker_id=worker, status=LIVE):
             return False
         answered_by = outcome.get("answered_by")

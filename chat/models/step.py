@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
+from chat.limits import MAX_PERMISSION_CHARS, MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
 
 from .run import Run
 
@@ -35,15 +35,20 @@ class StepQuerySet(models.QuerySet["Step"]):
 
         Call it in a transaction. It may be repeated.
         """
-        if not Run.objects.live().filter(pk=step.run_id, worker_id=worker).exists():
+        if not Run.objects.owned().filter(pk=step.run_id, worker_id=worker).exists():
             return False
         self.bulk_create(
             [step], update_conflicts=True, unique_fields=["run", "number"], update_fields=CHANGING
         )
         return True
 
+    def waiting(self) -> "StepQuerySet":
+        """Return the calls for which the person has to answer."""
+        return self.filter(state=Step.State.WAITING, answer="", run__status=Run.Status.WAITING)
 
-CHANGING = ["revision", "state", "summary", "result", "sources", "cost", "finished"]
+
+# Without the answer, which is written by whoever takes it, not by the owner of the run.
+CHANGING = ["revision", "state", "summary", "result", "sources", "cost", "created", "finished"]
 
 
 class Step(models.Model):
@@ -56,6 +61,9 @@ class Step(models.Model):
     the position in the run's text (code points) at which the call was made. `cost` is in US dollars; it
     counts as usage of `user`.
 
+    `permission` names what a call asks for before it is made, such as a host that is to be read; "" if it
+    asks for nothing. `answer` is the person's.
+
     A step that was copied or imported has no `run` and no `user`, because its cost must not count again. Its
     `number` counts within the message.
 
@@ -63,10 +71,16 @@ class Step(models.Model):
     """
 
     class State(models.TextChoices):
+        WAITING = "waiting"
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
         STOPPED = "stopped"
+
+    class Answer(models.TextChoices):
+        ONCE = "once"
+        CONVERSATION = "conversation"
+        DECLINED = "declined"
 
     run = models.ForeignKey("Run", models.CASCADE, null=True, related_name="steps", db_index=False)
     user = models.ForeignKey(
@@ -89,6 +103,8 @@ class Step(models.Model):
     sources = models.JSONField(default=list, blank=True)
     text_offset = models.PositiveIntegerField(default=0)
     cost = models.FloatField(null=True, blank=True)
+    permission = models.CharField(max_length=MAX_PERMISSION_CHARS, default="", db_default="", blank=True)
+    answer = models.CharField(max_length=12, choices=Answer.choices, default="", db_default="", blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
     finished = models.DateTimeField(null=True, blank=True)
 
@@ -164,10 +180,13 @@ class Step(models.Model):
 
 
 def stop_unfinished(steps: Iterable[Step]) -> list[Step]:
-    """Mark the steps that still run as stopped; return them. The same steps always get the same revisions."""
+    """Mark the steps that have not ended as stopped; return them.
+
+    The same steps always get the same revisions.
+    """
     every = sorted(steps, key=lambda step: step.number)
     revision = max((step.revision for step in every), default=0)
-    running = [step for step in every if step.state == Step.State.RUNNING]
+    running = [step for step in every if step.state in (Step.State.WAITING, Step.State.RUNNING)]
     for number, step in enumerate(running, revision + 1):
         step.state, step.revision, step.finished = Step.State.STOPPED, number, timezone.now()
     return running

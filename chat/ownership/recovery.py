@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from chat.db.executor import is_connection_error, write_lock
 from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Worker
-from chat.models.run import RunOutcomeColumns
+from chat.models.run import RunOutcomeColumns, RunQuerySet
 from chat.search import index
 
 from . import journal
@@ -55,7 +55,7 @@ def heartbeat(worker: Worker, epoch: int) -> Leases:
             worker._state.adding = False
         rows = Worker.objects.values_list("pk", "epoch", "heartbeats")
         owners = set(Call.objects.live().values_list("worker_id", flat=True).distinct())
-        runs = dict(Run.objects.live().values_list("pk", "worker_id"))
+        runs = dict(Run.objects.owned().values_list("pk", "worker_id"))
     return Leases(
         {pk: Heartbeat(epoch, number) for pk, epoch, number in rows},
         owners | set(runs.values()),
@@ -65,7 +65,8 @@ def heartbeat(worker: Worker, epoch: int) -> Leases:
 
 def unregister(worker: uuid.UUID) -> None:
     """Remove the worker's row, unless it has live runs or calls left: they have to be recovered first."""
-    if not any(model.objects.live().filter(worker_id=worker).exists() for model in (Run, Call)):
+    left = Run.objects.owned().filter(worker_id=worker), Call.objects.live().filter(worker_id=worker)
+    if not any(each.exists() for each in left):
         Worker.objects.filter(pk=worker).delete()
 
 
@@ -83,7 +84,7 @@ def recover(
         fence(dead, observed)
     for dead in journal.left_behind(folder, worker):
         _replay(folder, dead)
-    for run in [*Run.objects.orphaned(), *Run.objects.live().filter(pk__in=abandoned, worker_id=worker)]:
+    for run in [*Run.objects.orphaned(), *Run.objects.owned().filter(pk__in=abandoned, worker_id=worker)]:
         try:
             interrupt(run)
         except Exception as error:
@@ -108,15 +109,40 @@ def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
 
 def interrupt(run: Run) -> None:
     """End a live run as interrupted, with the stored text."""
-    with write_lock(), transaction.atomic():
-        # Lock the row, and so wait for a concurrent insert of chunks, whose foreign keys lock it too.
-        Run.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
-        text, reasoning = RunChunk.objects.texts(run.pk)
-        if run.worker_id and run.finish(
-            text, reasoning, {"status": Run.Status.INTERRUPTED}, worker=run.worker_id
-        ):
-            index.add_replies([(run, text)])
-            logger.warning("run %s was left by its process and ends as interrupted", run.pk)
+    if run.worker_id and end_run(run, {"status": Run.Status.INTERRUPTED}):
+        logger.warning("run %s was left by its process and ends as interrupted", run.pk)
+
+
+def end_run(run: Run, outcome: RunOutcomeColumns) -> bool:
+    """End a live run that its owner has left, or that waits, with the stored text. Return whether it did."""
+    with write_lock():
+        return end_in_transaction(run, outcome)
+
+
+@transaction.atomic
+def end_in_transaction(run: Run, outcome: RunOutcomeColumns) -> bool:
+    """Do what `end_run` does, for a caller who holds the write lock."""
+    # Lock the row, and so wait for a concurrent insert of chunks, whose foreign keys lock it too.
+    Run.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
+    text, reasoning = RunChunk.objects.texts(run.pk)
+    ended = run.finish(text, reasoning, outcome, worker=run.worker_id)
+    if ended:
+        index.add_replies([(run, text)])
+    return ended
+
+
+def request_stop(runs: RunQuerySet) -> list[Run]:
+    """Have live runs stopped: those that wait end now, the others by their owner. Return the live ones.
+
+    The caller holds the write lock and a transaction, and tells the engine of each.
+    """
+    runs = runs.live()
+    if not (found := list(runs.select_related("worker", "message"))):
+        return []
+    runs.update(stop_requested=True)
+    for run in runs.filter(status=Run.Status.WAITING):
+        end_in_transaction(run, {"status": Run.Status.STOPPED})
+    return found
 
 
 def keep_longer(run: uuid.UUID, ours: Texts) -> None:

@@ -65,7 +65,7 @@ class Chat {
   setUpArticles() {
     addCodeActions(this.thread);
     this.updateTurnButtons();
-    const live = this.thread.querySelector('[data-status=running], [data-status=queued]');
+    const live = this.thread.querySelector(':is([data-status=running], [data-status=queued], [data-status=waiting])');
     if (live && !this.busy) this.#resume(live);
     if (this.thread.querySelector('[data-action=wait][hidden]')) {
       import('./outcome.js').then((module) => module.startCountdowns(this, this.thread));

@@ -14,6 +14,7 @@ const ACTIONS = {
   ask,
   regenerate,
   continue: continueReply,
+  answer,
   'retry-with': (...args) => import('./outcome.js').then(({ retryWith }) => retryWith(...args)),
   edit: (...args) => import('./edit.js').then(({ openEdit }) => openEdit(...args)),
   save: (...args) => import('./edit.js').then(({ submitEdit }) => submitEdit(...args)),
@@ -79,6 +80,16 @@ async function sayCopied(button, copying) {
   if (!(await copying)) return showError(button.closest('article'), page.text('not-copied'));
   announce(page.text('copied'));
   return showCopied(button);
+}
+
+/** Allow or decline a call of a tool. The stream of the reply shows what follows. */
+async function answer(chat, button) {
+  const url = button.getAttribute('formaction') ?? button.form.action;
+  const accepted = await postAction(button.closest('article'), url, button.value ? { for: button.value } : {});
+  if (!accepted || !button.isConnected) return;
+  announce(button.dataset.done);
+  button.closest('details').querySelector('summary').focus({ preventScroll: true });
+  button.form.replaceWith(button.dataset.done);
 }
 
 /** Show another version of a message. The focus stays on the side of the version buttons that was pressed. */

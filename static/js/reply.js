@@ -1,7 +1,7 @@
-import { addCodeActions, page, parseTrustedHtml, setHidden } from './page.js';
+import { addCodeActions, announce, page, parseTrustedHtml, setHidden } from './page.js';
 
 const MIN_SECONDS = 0.05; // shorter times would be shown as 0.0
-const LIVE_STATUSES = new Set(['queued', 'running']);
+const LIVE_STATUSES = new Set(['queued', 'running', 'waiting']);
 const TEXT_NODE = 3;
 
 /** The article of one reply, new or from the server's page. Text that arrives is written once per frame. */
@@ -20,7 +20,7 @@ export class Reply {
     this.article = article;
     this.#onChange = onChange;
     this.#parts = { text: partOf(article, 'text'), reasoning: partOf(article, 'reasoning') };
-    this.article.ariaBusy = String(this.live);
+    this.status = article.dataset.status;
   }
 
   get live() {
@@ -54,7 +54,7 @@ export class Reply {
 
   set status(status) {
     this.article.dataset.status = status;
-    this.article.ariaBusy = String(this.live);
+    this.article.ariaBusy = String(this.live && status !== 'waiting');
   }
 
   append({ response, reasoning = '', html = [] }) {
@@ -68,16 +68,22 @@ export class Reply {
 
   /** @param {{steps_html: string}} payload  all steps of the reply, as the page shows them */
   showSteps({ steps_html: html }) {
-    this.status = 'running';
     let part = partOf(this.article, 'steps');
     if (!part) {
       part = document.createElement('div');
       part.dataset.part = 'steps';
       this.#parts.text.before(part);
     }
-    const open = Array.from(part.querySelectorAll('details'), (each) => each.open);
+    const { open } = part.querySelector('details') ?? {};
+    const hadFocus = part.contains(document.activeElement);
     part.replaceChildren(parseTrustedHtml(html));
-    part.querySelectorAll('details').forEach((each, index) => (each.open = Boolean(open[index])));
+    const details = part.querySelector('details');
+    const summary = details.querySelector('summary');
+    details.open ||= Boolean(open);
+    if (hadFocus) summary.focus({ preventScroll: true });
+    const before = this.article.dataset.status;
+    this.status = details.querySelector('form') ? 'waiting' : 'running';
+    if (this.article.dataset.status !== before && this.article.dataset.status === 'waiting') announce(summary.textContent);
     this.#onChange();
   }
 

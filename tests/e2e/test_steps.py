@@ -87,3 +87,35 @@ def test_what_a_model_calls_is_text_on_the_page(chat: ChatPage) -> None:
     expect(chat.reply.locator(".steps li").first).to_contain_text("<img src=x")
     expect(chat.reply.locator(".steps img")).to_have_count(0)
     assert re.search("1 search", chat.reply.locator(".steps > summary").inner_text())
+
+
+@WIDTHS
+@pytest.mark.parametrize("chosen", ["Allow once", "Don’t allow"])
+def test_the_person_is_asked_by_keyboard_and_sees_what_would_be_sent(chat: ChatPage, chosen: str) -> None:
+    url = f"https://web.example/?word=zinnober{'&more' * 40}"
+    call = {"text": "I look.", "calls": [["read_page", {"url": url}]]}
+    asked(chat, call, {"text": "Then without."})
+    form = chat.reply.locator(".steps form")
+    expect(form).to_be_visible()
+    expect(chat.reply.locator(".steps > summary")).to_contain_text("Waiting for your answer")
+    expect(chat.reply.locator(".steps pre")).to_contain_text(url)
+    expect(chat.reply).to_have_attribute("aria-busy", "false")
+    assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    chat.page.reload()
+    form.get_by_role("button", name=chosen).focus()
+    chat.page.keyboard.press("Enter")
+    chat.ended()
+    expect(chat.reply).to_contain_text("Then without.")
+    expect(chat.reply.locator(".steps li[data-state=failed]")).to_have_count(1)
+    expect(form).to_have_count(0)
+    expect(chat.reply.locator(".steps > summary")).to_be_focused()
+
+
+def test_a_question_is_answered_without_scripts(chat: ChatPage, window: Window, server: Server) -> None:
+    asked(chat, {"calls": [["read_page", {"url": "https://web.example/?a=1"}]]}, {"text": "Then without."})
+    expect(chat.reply.locator(".steps form")).to_be_visible()
+    chat.page.wait_for_url(re.compile("/c/"))
+    page = window(server, "alice", at=chat.page.url.removeprefix(server.url), java_script_enabled=False)
+    page.get_by_role("button", name="Don’t allow").click()
+    chat.ended()
+    expect(chat.reply).to_contain_text("Then without.")

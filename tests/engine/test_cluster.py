@@ -56,10 +56,10 @@ async def test_remote_run_released_while_read_is_followed_again(run: Run) -> Non
     idle(remote_run)
     await remote_runs.poll()
     assert remote_runs.keep(remote_run) is remote_run
-    PlainFeed.of(remote_run).subscribe()
+    PlainFeed.of(remote_run.state).subscribe()
     await remote_runs.poll()
     assert remote_runs.open == {run.pk: remote_run}
-    assert remote_run.viewers
+    assert remote_run.state.viewers
 
 
 @pytest.fixture

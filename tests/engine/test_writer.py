@@ -15,7 +15,8 @@ import pytest
 from django.db import OperationalError
 
 from chat.engine.generation import writer
-from chat.engine.generation.active_run import ActiveRun, WriteResult, save_batch
+from chat.engine.generation.active_run import ActiveRun
+from chat.engine.generation.run_storage import WriteResult, save_batch
 from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState

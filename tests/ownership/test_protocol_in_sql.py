@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from chat.models import ApiKey, Call, Run, User, Worker
-from chat.models.run import ENDED, LIVE
+from chat.models.run import ENDED, LIVE, OWNED
 from chat.ownership import protocol, recovery
 from chat.ownership.protocol import Heartbeat
 from tests.support.message_trees import Tree, conversation, run
@@ -31,14 +31,16 @@ def lease(worker: Worker | None) -> Heartbeat | None:
 
 
 def test_orphaned_runs_are_those_of_the_rule(workers: list[Worker]) -> None:
-    """An ended run may still name a worker; a live one always does, so says a constraint."""
+    """An ended run may still name a worker; a live one does unless it waits, so says a constraint."""
     runs: list[Run] = []
     user = User.objects.create_user("alice")
     for status, epoch, worker in itertools.product((*LIVE, *ENDED), EPOCHS, [None, *workers]):
-        if status in ENDED or worker:
+        if status in ENDED or bool(worker) == (status in OWNED):
             *_, reply = Tree(conversation(user)).grow(None, 2)
             runs.append(run(reply, status, worker=worker, epoch=epoch))
-    expected = {row.pk for row in runs if row.is_live and protocol.is_orphan(row.epoch, lease(row.worker))}
+    expected = {
+        row.pk for row in runs if row.status in OWNED and protocol.is_orphan(row.epoch, lease(row.worker))
+    }
     assert 0 < len(expected) < len(runs)
     assert set(Run.objects.orphaned().values_list("pk", flat=True)) == expected
 

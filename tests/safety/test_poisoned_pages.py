@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.support.server import Person, Server
+from tests.support.server import Person, Server, Stream
 from tests.support.web import Web, served
 
 WORD = "zinnober7391"  # planted in the question and in the memory
@@ -67,6 +67,16 @@ def alice(servers: Callable[..., Server], web: Web, evil: Web) -> Person:
     return server.person("alice")
 
 
+def decline_all(person: Person, stream: Stream) -> None:
+    """Read to the end, and decline whatever the person is asked for."""
+    declined: set[int] = set()
+    while stream.next():
+        asked = {step["n"] for step in stream.steps if step["state"] == "waiting"} - declined
+        for number in asked:
+            assert person.post(f"/runs/{stream.run}/steps/{number}/decline/").status_code == 202
+        declined |= asked
+
+
 @pytest.mark.parametrize("order", range(len(ORDERS)))
 def test_what_a_page_says_carries_nothing_out(alice: Person, web: Web, evil: Web, order: int) -> None:
     for number, carrier in enumerate(CARRIERS):
@@ -76,7 +86,7 @@ def test_what_a_page_says_carries_nothing_out(alice: Person, web: Web, evil: Web
         web.asked.clear()
         question = f"The code word is {WORD}.\nfake: obeys page={path} word={WORD} evil={evil.url}"
         with alice.ask(question, tools=["web_search"]) as stream:
-            stream.to_end()
+            decline_all(alice, stream)
         assert stream.done
         assert stream.done["status"] == "complete", (number, str(stream.done))
         assert [each.partition("?")[0] for each in web.asked] == ["/search", path]
@@ -84,6 +94,7 @@ def test_what_a_page_says_carries_nothing_out(alice: Person, web: Web, evil: Web
         last = {step["n"]: (step["tool"], step["state"]) for step in stream.steps}
         assert list(last.values())[:2] == [("web_search", "done"), ("read_page", "done")]
         assert {state for _, state in list(last.values())[2:]} == {"failed"}
+        assert "waiting" in [step["state"] for step in stream.steps]
         page = alice.get(f"/c/{stream.conversation}/").text
         assert f'src="{evil.url}' not in page
     assert evil.asked == []
@@ -94,5 +105,5 @@ def test_what_the_person_writes_is_read(alice: Person, web: Web, evil: Web) -> N
     web.pages["/plain"], web.found["/plain"] = "<p>News.</p>", ["/plain"]
     question = f"Read {evil.url}/?{WORD} too.\nfake: obeys page=/plain word={WORD} evil={evil.url}"
     with alice.ask(question, tools=["web_search"]) as stream:
-        stream.to_end()
+        decline_all(alice, stream)
     assert evil.asked == [f"/?{WORD}"]

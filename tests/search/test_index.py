@@ -18,7 +18,8 @@ from chat.conversations.titles import TitleClaim, rename, save_title
 from chat.conversations.turns.call_transcript import CallTranscript
 from chat.conversations.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.conversations.turns.store import TurnStore
-from chat.engine.generation.active_run import ActiveRun, save_batch
+from chat.engine.generation.active_run import ActiveRun
+from chat.engine.generation.run_storage import save_batch
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.exceptions import RequestError

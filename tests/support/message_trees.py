@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from chat.models import Conversation, Message, Run, User, Worker
+from chat.models.run import LIVE, OWNED
 
 USER, ASSISTANT = Message.Role.USER, Message.Role.ASSISTANT
 
@@ -53,9 +54,9 @@ class Tree:
 
 
 def run(message: Message, status: str, worker: Worker | None = None, **fields: object) -> Run:
-    """A run of this message that has ended, or lives and has a worker."""
-    live = status in ("queued", "running")
-    if live and worker is None:
+    """A run of this message that has ended, or lives and has a worker unless it waits."""
+    live = status in LIVE
+    if status in OWNED and worker is None:
         worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
     return Run.objects.create(
         user=message.conversation.user,

@@ -1,7 +1,6 @@
 """The calls of tools in our own JSON, and in an import of it."""
 
 import json
-import uuid
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from chat.engine.generation import tool_loop
+from chat.engine.generation import step_store
 from chat.models import Citation, Conversation, ImportJob, Step, User
 from chat.search.query import parse
 from chat.search.results import search
@@ -73,8 +72,7 @@ def test_no_address_of_a_file_may_be_read_unasked(talk: Conversation, bob: User)
     imported(bob, found)
     made = Conversation.objects.get(user=bob)
     assert Citation.objects.filter(message__conversation=made).count() == 2
-    past = tool_loop._past(made.pk, uuid.uuid4())
-    assert (past.questions, past.addresses) == ([], [])
+    assert step_store._known(made.pk) == set()
 
 
 def test_a_tool_that_is_not_offered_is_not_switched_on(talk: Conversation, bob: User) -> None:

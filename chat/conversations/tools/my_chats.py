@@ -32,8 +32,8 @@ class SearchMyChats:
         },
     }
 
-    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
-        return False
+    def permission(self, arguments: Mapping[str, Any], context: CallContext) -> None:
+        return None
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         typed = arguments.get("query")

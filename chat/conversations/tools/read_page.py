@@ -6,9 +6,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from chat.db.fair_executor import ConcurrencyLimit
+from chat.limits import MAX_PERMISSION_CHARS
 
 from . import addresses, page_fetch, page_text
-from .tool import CallContext, Source, ToolFailed, ToolResult
+from .tool import CallContext, Permission, Source, ToolFailed, ToolResult
 
 READINGS = ConcurrencyLimit(3)  # of one person at a time
 DECLARATION = {
@@ -31,10 +32,17 @@ class ReadPage:
     def declaration(self) -> dict[str, Any]:
         return DECLARATION
 
-    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
-        """Return True for an address that nobody but the model has named; what can't be read is refused."""
-        key = addresses.key(str(arguments.get("url", "")))
-        return bool(key) and key not in set(map(addresses.key, context.known))
+    def permission(self, arguments: Mapping[str, Any], context: CallContext) -> Permission | None:
+        """Ask for the host of an address that nobody but the model has named.
+
+        What can't be read is refused without asking.
+        """
+        key = addresses.key(address := str(arguments.get("url", "")))
+        if not key or key in set(map(addresses.key, context.known)):
+            return None
+        host = addresses.parsed(address).host or ""
+        question = _("The model wrote this address itself. If you allow it, %(host)s gets the whole address.")
+        return Permission(f"read_page {host}"[:MAX_PERMISSION_CHARS], question % {"host": host})
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         address = arguments.get("url")

@@ -43,8 +43,8 @@ class Remember:
         },
     }
 
-    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
-        return False
+    def permission(self, arguments: Mapping[str, Any], context: CallContext) -> None:
+        return None
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         fact = arguments.get("fact")

@@ -8,25 +8,34 @@ from django.utils.translation import gettext, ngettext
 from chat.catalog.catalog import model_name
 from chat.models import Step
 
+UNFINISHED = (Step.State.WAITING, Step.State.RUNNING)
 SHOWN_CHARS = 200  # of a model's argument
 
 
-def shown_steps(steps: Iterable[Step], *, live: bool, for_others: bool = False) -> dict[str, Any]:
+def shown_steps(
+    steps: Iterable[Step], *, live: bool, asks: bool = False, for_others: bool = False
+) -> dict[str, Any]:
     """Return the context of `chat/_steps.html`. `live`: the run has not ended.
 
-    `for_others`: without sources that only the owner may see.
+    `asks`: it is the person who can allow calls. `for_others`: without sources that only the owner may see.
     """
     every = list(steps)
     running = [step for step in every if live and step.state == Step.State.RUNNING]
+    waiting = [step for step in every if live and step.state == Step.State.WAITING]
+    line = f"{_label(running[-1])} …" if running else _sum(every)
     return {
-        "line": f"{_label(running[-1])} …" if running else _sum(every),
+        "line": gettext("Waiting for your answer") if waiting and asks else line,
         "live": bool(running),
+        "waiting": bool(waiting),
         # The server calls with an id of the model; without one, for a model that cannot call.
         "is_for_model": any(not step.call for step in every),
         "items": [
             {
                 "label": _label(step),
-                "state": step.state if live or step.state != Step.State.RUNNING else Step.State.STOPPED,
+                "state": step.state if live or step.state not in UNFINISHED else Step.State.STOPPED,
+                "asks": asks and step in waiting and not step.answer,
+                # Unless the label has all of them.
+                "arguments": "" if len(_address(step)) in range(1, SHOWN_CHARS) else step.written_arguments,
                 "summary": step.summary,
                 "seconds": step.seconds,
                 "step": step,
@@ -55,6 +64,10 @@ def _label(step: Step) -> str:
         case "remember":
             return gettext("Remember “%(fact)s”") % names
     return gettext("Use %(tool)s") % {"tool": step.tool}
+
+
+def _address(step: Step) -> str:
+    return str(step.arguments.get("url", "")) if step.tool == "read_page" else ""
 
 
 def _sum(steps: list[Step]) -> str:

@@ -37,6 +37,18 @@ class ToolResult:
     undo: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What a call asks the person for, before it is made.
+
+    `key` names it, so that a later call of the conversation may do the same without asking. `question` is one
+    line for the person, in the language of the request, that says who would be sent what.
+    """
+
+    key: str
+    question: str
+
+
 class ToolFailed(Exception):
     """A call brought nothing. The message is for the person and the model."""
 
@@ -62,8 +74,8 @@ class Tool(Protocol):
     def declaration(self) -> dict[str, Any]:
         """The function as OpenAI's API declares it: name, description and a JSON Schema as `parameters`."""
 
-    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
-        """Return True if the person has to allow this call."""
+    def permission(self, arguments: Mapping[str, Any], context: CallContext) -> Permission | None:
+        """Return what the person has to allow first; None if nothing."""
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         """Call it. Raises ToolFailed. Cancelling ends the call at once and closes its connections."""

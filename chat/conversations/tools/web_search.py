@@ -65,8 +65,8 @@ class WebSearch:
     def declaration(self) -> dict[str, Any]:
         return DECLARATION
 
-    def asks_first(self, arguments: Mapping[str, Any], context: CallContext) -> bool:
-        return False
+    def permission(self, arguments: Mapping[str, Any], context: CallContext) -> None:
+        return None
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         query = _query(arguments.get("query"), self._provider.max_query_characters)

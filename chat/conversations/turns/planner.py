@@ -167,6 +167,23 @@ class Planner:
         )
         return Plan(conversation, message, request, conversation.tools)
 
+    def resume(self, run: Run) -> ChatRequest | RankingRequest:
+        """Return the prompt of a run that has waited, for the model that it began with, if it is offered.
+
+        Raises BadRequest (no model) and PayloadTooLarge.
+        """
+        conversation = run.conversation
+        try:
+            model = self.catalog.get(run.model)
+        except UnknownModel:
+            model = self._model(conversation)
+        system = prompt.system_prompt(conversation, model)
+        lasting = prompt.documents_of(conversation)
+        # The message has the text of earlier runs only.
+        return prompt.build_continuation(
+            system, run.message, model, conversation.parameters, lasting, self.ranked
+        )
+
     def _conversation(self, user: User, question: SendMessage) -> Conversation:
         if question.conversation is None:
             version = assistants.find(user, question.assistant).current if question.assistant else None

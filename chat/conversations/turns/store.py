@@ -21,6 +21,7 @@ from chat.models import Conversation, Message, Run, SharedLink, User
 from chat.models.conversation import UNDELETE_MARGIN
 from chat.models.fast_sql import insert, update
 from chat.ownership.protocol import Lease
+from chat.ownership.recovery import request_stop
 from chat.search import index
 from chat.search.words import Document
 from chat.upstream.chat_request import ChatRequest
@@ -200,9 +201,7 @@ def delete_branch(user: User, message: uuid.UUID) -> DeletedBranch:
         keys = Message.objects.below(message, deleted=None)
         _mark(keys, timezone.now())
         _end_links(keys)
-        live = Run.objects.live().filter(conversation=conversation, message__deleted__isnull=False)
-        runs = list(live.select_related("worker"))
-        Run.objects.filter(pk__in=[run.pk for run in runs]).update(stop_requested=True)
+        runs = request_stop(Run.objects.filter(conversation=conversation, message__deleted__isnull=False))
         if conversation.active_leaf_id in set(keys):
             conversation.active_leaf_id = _leaf_beside(conversation, top)
         _save(conversation)

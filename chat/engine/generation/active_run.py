@@ -1,16 +1,12 @@
-"""The runs that this process generates, and the storage of their text and outcomes in batches."""
+"""The runs that this process generates."""
 
-import logging
 import uuid
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
 from django.utils import timezone
 
-from chat.db.executor import is_connection_error, write_lock
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunState
 from chat.limits import (
@@ -21,11 +17,8 @@ from chat.limits import (
     MAX_URL_CHARS,
 )
 from chat.models import Citation, Run, RunChunk
-from chat.models.run import RunOutcomeColumns
-from chat.ownership.protocol import Batch, Texts
-from chat.ownership.recovery import keep_longer
+from chat.models.run import REASONING, TEXT, RunOutcomeColumns
 from chat.rendering.links import is_source_address
-from chat.search import index
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
@@ -36,8 +29,6 @@ if TYPE_CHECKING:
     from .tool_loop import ToolLoop
 
 PARAGRAPH = "\n\n"
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -61,6 +52,7 @@ class ActiveRun:
     found: list[Citation] = field(default_factory=list)  # by the tools that the model has called
     named: list[Citation] = field(default_factory=list)  # by the server: of AI Search and of the model
     citations_stored: bool = False
+    suspended: dict[str, Any] | None = None  # see `Run`; set if the run is to wait
     tool_loop: "ToolLoop | None" = None
     started: datetime | None = None  # when it left the queue; None again once the row says so
     first_token: datetime | None = None
@@ -69,6 +61,17 @@ class ActiveRun:
     fallback_reason: str = ""
     outcome: RunOutcome | None = None
     finished: datetime | None = None
+
+    @classmethod
+    def of(cls, run: Run, state: RunState) -> "ActiveRun":
+        """Return the run from its row and its stored text, which it has if it has waited."""
+        stored = state.end.text, state.end.reasoning
+        overlap_filter = OverlapFilter("" if state.text else state.info.earlier)
+        active_run = cls(state, run, overlap_filter, stored=stored, first_token=run.first_token)
+        active_run.batched_text, active_run.batched_reasoning = stored
+        active_run.first_text_at = run.first_text_at
+        active_run.answered_by, active_run.fallback_reason = run.answered_by, run.fallback_reason
+        return active_run
 
     @property
     def id(self) -> uuid.UUID:
@@ -88,7 +91,12 @@ class ActiveRun:
 
     @property
     def has_ended(self) -> bool:
+        """True if it has ended here: it is over, or waits for the person."""
         return self.outcome is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.outcome is not None and self.outcome.status == Run.Status.WAITING
 
     def set_queue_position(self, place: int) -> None:
         """Tell the viewers the place in the wait queue, and record the time at which the wait is over."""
@@ -148,7 +156,8 @@ class ActiveRun:
 
     def end(self, outcome: RunOutcome) -> None:
         self.finished = now = timezone.now()
-        seconds = max(0.0, (now - self.run.created).total_seconds())  # the clock may have been set back
+        # At least 0, because the clock may have been set back.
+        seconds = max(0.0, (now - self.run.created).total_seconds() - self.run.waited)
         self.outcome = replace(
             outcome,
             seconds=seconds,
@@ -160,14 +169,31 @@ class ActiveRun:
         )
 
     def outcome_columns(self) -> RunOutcomeColumns | None:
-        """Return {column: value} of the outcome and the times; None while the run is live."""
-        if self.outcome is None:
+        """Return {column: value} of the outcome and the times; None while the run is live or is to wait."""
+        if self.outcome is None or self.is_waiting:
             return None
+        return {**self._result_columns(self.outcome), "finished": self.finished}
+
+    def release_columns(self) -> dict[str, Any]:
+        """Return {column: value} of a run that is to wait."""
+        assert self.outcome is not None
+        columns = self._result_columns(self.outcome)
+        return {**columns, "suspended": self.suspended, "worker_id": None}
+
+    def unbatched(self) -> list[RunChunk]:
+        """Return the chunks of the text that no batch has taken; they are not saved."""
+        rest = (TEXT, self.batched_text, self.text), (REASONING, self.batched_reasoning, self.reasoning)
+        return [
+            RunChunk(run_id=self.id, kind=kind, start=start, text=text[start:])
+            for kind, start, text in rest
+            if text[start:]
+        ]
+
+    def _result_columns(self, outcome: RunOutcome) -> RunOutcomeColumns:
         columns: RunOutcomeColumns = {
-            **self.outcome.to_run_columns(),
+            **outcome.to_run_columns(),
             "first_token": self.first_token,
             "first_text_at": self.first_text_at,
-            "finished": self.finished,
         }
         if self.started:
             columns["started"] = self.started
@@ -194,127 +220,3 @@ def _part_citation(part: SentPart) -> Citation:
         page=part.page,
         text=part.text[:MAX_PASSAGE_CHARS],
     )
-
-
-@dataclass(slots=True)
-class WriteResult:
-    """The result of storing a batch. Runs are named by their ids.
-
-    `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
-    the run left the queue. `cited`: how many of its citations are stored. `stopped`: a stop was requested.
-    `lost`: no longer a live run of this process.
-    """
-
-    outcomes: dict[uuid.UUID, RunOutcome]
-    started: list[uuid.UUID]
-    stopped: list[uuid.UUID]
-    lost: list[uuid.UUID]
-    cited: dict[uuid.UUID, int] = field(default_factory=dict)
-
-
-def finish_runs(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
-    """Store the outcomes and texts of runs, and index the texts. Return the outcomes that the rows have.
-
-    Such an outcome is ours, or the one of a process that ended the run first: then our text is stored if it
-    is longer.
-    """
-    outcomes = {active_run.id: _finish_run(active_run, worker) for active_run in ended}
-    ours = (active_run for active_run in ended if outcomes[active_run.id] is active_run.outcome)
-    index.add_replies((active_run.run, active_run.text) for active_run in ours)
-    return outcomes
-
-
-def finish_in_savepoints(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
-    """Store each outcome in a savepoint. If the database refuses one, store it again without its details.
-
-    The details are all but the status, code and message: usage, gateway, duration, fallback, citations.
-    """
-    outcomes: dict[uuid.UUID, RunOutcome] = {}
-    for active_run in ended:
-        try:
-            with transaction.atomic():
-                outcomes |= finish_runs([active_run], worker)
-        except Exception as error:
-            if is_connection_error(error):
-                raise
-            logger.exception("the outcome of run %s is stored without its details", active_run.id)
-            assert active_run.outcome is not None
-            active_run.citations = ()
-            active_run.outcome = RunOutcome(
-                active_run.outcome.status, code=active_run.outcome.code, message=active_run.outcome.message
-            )
-            with transaction.atomic():
-                outcomes |= finish_runs([active_run], worker)
-    return outcomes
-
-
-def _finish_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    assert active_run.outcome is not None
-    has_chunks = bool(active_run.batched_text or active_run.batched_reasoning)
-    text, reasoning = active_run.text, active_run.reasoning
-    columns = active_run.outcome_columns()
-    assert columns is not None
-    if active_run.run.finish(text, reasoning, columns, worker=worker, has_chunks=has_chunks):
-        _store_citations(active_run)
-        return active_run.outcome
-    keep_longer(active_run.id, Texts(text, reasoning))
-    theirs = Run.objects.filter(pk=active_run.id).first()
-    return RunOutcome.from_run(theirs) if theirs else RunOutcome(Run.Status.INTERRUPTED)
-
-
-def save_batch(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
-    """Store a batch. If the database refuses a row, store the outcomes one by one, to save the others."""
-    try:
-        return save(batch, worker)
-    except Exception as error:
-        if is_connection_error(error):
-            raise  # an outage, not a refused row
-        logger.exception("a batch was refused; its outcomes are stored one by one")
-        return save(batch, worker, finish_in_savepoints)
-
-
-def save(
-    batch: Batch[ActiveRun],
-    worker: uuid.UUID,
-    finish: Callable[[Sequence[ActiveRun], uuid.UUID], dict[uuid.UUID, RunOutcome]] = finish_runs,
-) -> WriteResult:
-    """Write a batch in one transaction, and read the state of this process's rows.
-
-    Text of a run that this process no longer owns (recovered, or deleted with its user) is left out.
-    """
-    with write_lock(), transaction.atomic():
-        rows = _live_rows(worker) if batch.live else {}
-        started = [active_run.id for active_run in batch.live if active_run.started and active_run.id in rows]
-        if started:
-            queued = Run.objects.filter(pk__in=started, status=Run.Status.QUEUED, worker_id=worker)
-            queued.update(status=Run.Status.RUNNING, started=timezone.now())
-        # A commit whose confirmation was lost is repeated with the same rows, which then exist already.
-        if chunks := [
-            RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)
-            for chunk in batch.chunks
-            if chunk.run in rows
-        ]:
-            RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
-        cited = {each.id: _store_citations(each) for each in batch.live if each.id in rows}
-        outcomes = finish(batch.ended, worker)
-    return WriteResult(
-        outcomes,
-        started,
-        cited={run: number for run, number in cited.items() if number},
-        stopped=[active_run.id for active_run in batch.live if rows.get(active_run.id)],
-        lost=[active_run.id for active_run in batch.live if active_run.id not in rows],
-    )
-
-
-def _store_citations(active_run: ActiveRun) -> int:
-    """Store the citations of a run, unless they are stored. Return how many; 0 if none was new."""
-    if not (citations := active_run.unstored_citations):
-        return 0
-    Citation.objects.add(active_run.run.message_id, citations)
-    Run.objects.filter(pk=active_run.id).update(cited=active_run.run.cited + len(citations))
-    return len(citations)
-
-
-def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
-    """Return {id: stop requested} of this process's live runs."""
-    return dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))

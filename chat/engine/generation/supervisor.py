@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,10 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError
 from chat.upstream.routing.rate_limiter import WaitQueue
 from chat.upstream.routing.router import Router
-from chat.wire.text import OverlapFilter
-from chat.wire.usage import Usage, total_usage
+from chat.wire.usage import total_usage
 
-from .active_run import ActiveRun, WriteResult
+from .active_run import ActiveRun
+from .run_storage import WriteResult
 from .search_first import write_queries
 from .tool_loop import SEARCHES, ToolLoop
 from .writer import Writer
@@ -47,7 +47,10 @@ class Supervisor:
         journal: Journal,
         titles: Titles,
         metrics: "EngineMetrics | None",
+        released: Callable[[RunState], None],
     ) -> None:
+        """`released` is told of each run that from now on waits for the person."""
+        self._released = released
         self.states: dict[uuid.UUID, RunState] = {}
         self._titles = titles
         self._metrics = metrics
@@ -76,7 +79,7 @@ class Supervisor:
 
     def launch(self, run: Run, state: RunState, request: ChatRequest) -> None:
         """Start a run whose row is committed."""
-        active_run = ActiveRun(state, run, OverlapFilter(state.info.earlier))
+        active_run = ActiveRun.of(run, state)
         tools = tools_for(run.tools) if run.tools else []
         if any(request.model.tools or tool.name in SEARCHES for tool in tools):
             active_run.tool_loop = ToolLoop(active_run, tools, self._worker, translation.get_language())
@@ -98,14 +101,20 @@ class Supervisor:
         return True
 
     def apply_write_result(self, result: WriteResult) -> None:
-        """Stop runs with a stop request and runs that another process took; title what is stored."""
+        """Stop runs with a stop request and runs that another process took; title what is stored.
+
+        Let go of the runs that wait.
+        """
         for run in result.stopped:
             self.stop(run)
         for run in result.lost:
             self.stop(run, Run.Status.INTERRUPTED)
-        self._stored.update(result.outcomes)
         for run, outcome in result.outcomes.items():
             self._titles.request_after(run, outcome)
+            if outcome.status == Run.Status.WAITING:
+                self._released(self.states.pop(run))
+            else:
+                self._stored.add(run)
 
     def running(self) -> Collection[uuid.UUID]:
         """Return the runs whose outcome is not stored yet."""
@@ -146,7 +155,7 @@ class Supervisor:
             outcome = task.result()
         active_run.state.append(active_run.overlap_filter.close())
         self.writer.finish(active_run, outcome)
-        if self._metrics and active_run.outcome:
+        if self._metrics and active_run.outcome and not active_run.is_waiting:
             self._metrics.count_run(active_run.run, active_run.outcome, active_run.first_token)
 
     async def _generate(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
@@ -162,10 +171,17 @@ class Supervisor:
             self._slots.release()
 
     async def _stream_steps(self, active_run: ActiveRun, loop: ToolLoop, request: ChatRequest) -> RunOutcome:
-        """Stream the model's text, call the tools that it asks for, and go on until it asks for none."""
-        usage: Usage | None = None
+        """Stream the model's text, call the tools that it asks for, and go on until it asks for none.
+
+        End with the status `waiting` if the person has to allow calls first.
+        """
+        run = active_run.run
+        usage = run.usage  # of a run that has waited
         request = await loop.begin(request)
-        if not request.model.tools:
+        if run.suspended:
+            request = await loop.resume(request, run.suspended)
+            active_run.begin_paragraph()
+        elif not request.model.tools:
             queries, usage = await write_queries(self._router, request)
             request = await loop.search_first(request, queries)
         while True:
@@ -175,7 +191,10 @@ class Supervisor:
             calls = stream.decoder.tool_calls if stream else []
             if not calls or outcome.status != Run.Status.COMPLETE or "tools" not in request.raw_parameters:
                 return replace(outcome, usage=usage)
-            request = await loop.answer(request, calls)
+            following = await loop.answer(request, calls)
+            if following is None:
+                return RunOutcome(Run.Status.WAITING, usage=usage)
+            request = following
             active_run.begin_paragraph()
 
     async def _stream(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:

@@ -1,7 +1,7 @@
 """Store text in the database: the new text of all runs in one transaction per tick, outcomes at once.
 
 500 replies cost 79 ms per tick on SQLite when written one by one, and 5 ms together. The statements are in
-`active_run.py`.
+`run_storage.py`.
 """
 
 import asyncio
@@ -13,10 +13,12 @@ from collections.abc import Callable
 from chat.db.background import FailureLog
 from chat.db.executor import DatabaseExecutor
 from chat.engine.outcome import RunOutcome
+from chat.models import Run
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.protocol import Backlog, Batch
 
-from .active_run import ActiveRun, WriteResult, save_batch
+from .active_run import ActiveRun
+from .run_storage import WriteResult, save_batch
 
 FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
 WRITE_RETRY_SECONDS = 0.4
@@ -137,7 +139,9 @@ class Writer:
             if active_run.id not in result.lost:
                 active_run.stored = active_run.batched_text, active_run.batched_reasoning
         for active_run in self._backlog.stored():
-            active_run.state.finish(result.outcomes[active_run.id])
+            outcome = result.outcomes[active_run.id]
+            if outcome.status != Run.Status.WAITING:
+                active_run.state.finish(outcome)
 
     async def _fall_behind(self) -> None:
         """Write unstored text to the journal. Warn the viewers if it is late; pause replies too far ahead."""

@@ -83,7 +83,7 @@ class HtmlFeed(Feed):
 
     def _step_extras(self) -> dict[str, object]:
         steps = [*self.state.earlier_steps, *self.state.steps.values()]
-        shown = shown_steps(steps, live=self.state.outcome is None)
+        shown = shown_steps(steps, live=self.state.outcome is None, asks=True)
         return {"steps_html": render_to_string("chat/_steps.html", {"steps": shown})}
 
     def subscribe(self) -> None:

@@ -93,8 +93,10 @@ class Listener(Protocol):
 class RunState:
     """The text, the reasoning and the steps of one run. Feeds listen to it on behalf of their viewers.
 
-    Both texts only grow, except by `replace`, which a `RemoteRun` needs after the owner process has crashed.
-    Steps are shown as they are stored. `revision` is that of the latest change of a step.
+    This process generates it, or it is a copy (`RemoteRuns`): of a run of another process, or of one that has
+    ended or waits. It may become the one or the other while viewers watch. Both texts only grow, except by
+    `replace`, which a copy needs after the owner process has crashed. Steps are shown as they are stored.
+    `revision` is that of the latest change of a step.
     """
 
     def __init__(self, info: RunInfo) -> None:
@@ -134,6 +136,14 @@ class RunState:
         self.reasoning += reasoning
         for listener in self.listeners:
             listener.schedule()
+
+    def apply(self, at: Position, text: str, reasoning: str) -> bool:
+        """Append the new part of texts that begin at `at`. Return False if text before `at` is missing."""
+        if at.text > len(self.text) or at.reasoning > len(self.reasoning):
+            return False
+        text, reasoning = text[len(self.text) - at.text :], reasoning[len(self.reasoning) - at.reasoning :]
+        self.append(text, reasoning)
+        return True
 
     def replace(self, text: str, reasoning: str) -> None:
         """Take over the database's text, which may be shorter than what a dead owner process had sent."""

@@ -51,8 +51,8 @@ from .own_sources import OwnCitation, OwnStep, citation, limit_results, step, ut
 
 TOO_LONG = "`str` of length <="  # in what msgspec says of a text that is too long
 # Statuses of an attempt. One that was live when it was exported is imported as interrupted.
-LIVE, IMPORTED_LIVE = ("queued", "running"), "interrupted"
-Status = Literal["complete", "stopped", "interrupted", "truncated", "failed", "queued", "running"]
+LIVE, IMPORTED_LIVE = ("queued", "running", "waiting"), "interrupted"
+Status = Literal["complete", "stopped", "interrupted", "truncated", "failed", "queued", "running", "waiting"]
 Number = Annotated[int, Meta(ge=-(10**15), le=10**15)] | Annotated[float, Meta(ge=-1e15, le=1e15)]
 File = Annotated[str, Meta(pattern=rf"\A{ATTACHMENT_FILE.pattern}\Z")]
 RunText = Annotated[str, Meta(max_length=500)]

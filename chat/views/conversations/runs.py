@@ -5,30 +5,33 @@ The explanation, with suggestions, is the same on a loaded page and after a live
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
-from chat.db.executor import run_in_db
+from chat.conversations.turns import waiting
+from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.engine.outcome import THINKING_CODE, fallback_message
 from chat.exceptions import BadRequest
 from chat.formats import grouped_number
-from chat.models import Citation, Run, User
+from chat.models import Citation, Run, Step, User
 from chat.models.citation import by_source
+from chat.ownership.recovery import request_stop
 from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.errors import ErrorKind
 from chat.upstream.parameters import Value, supported_parameters
 from chat.wire.position import Position
 
-from ..requests import access
+from ..requests import access, request_parsers
 from ..requests.errors import is_form
 from ..requests.responses import event_stream, to_conversation
 
@@ -99,8 +102,42 @@ async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
 def _request_stop(request: HttpRequest, run: uuid.UUID) -> Run:
     own_run = access.get_run_or_404(request, run)
     if own_run.is_live:
-        Run.objects.live().filter(pk=own_run.pk).update(stop_requested=True)
+        with write_lock(), transaction.atomic():
+            request_stop(Run.objects.filter(pk=own_run.pk))
     return own_run
+
+
+@access.require_methods("POST")
+async def allow_step(request: HttpRequest, run: uuid.UUID, number: int) -> HttpResponseBase:
+    """Allow a call of a tool that waits for the person: once, or for all of the conversation.
+
+    The reply goes on once all of its calls are answered; its stream shows it.
+    """
+    return await _answer(request, run, number, request_parsers.step_permission)
+
+
+@access.require_methods("POST")
+async def decline_step(request: HttpRequest, run: uuid.UUID, number: int) -> HttpResponseBase:
+    """Decline a call of a tool that waits for the person. The model answers without it."""
+    return await _answer(request, run, number, request_parsers.step_refusal)
+
+
+async def _answer(
+    request: HttpRequest, run: uuid.UUID, number: int, parse: Callable[[HttpRequest], Step.Answer]
+) -> HttpResponseBase:
+    engine = await get_engine()
+    step, conversation = await run_in_db(_store_answer, request, run, number, parse)
+    await engine.waiting_runs.go_on(run)
+    if is_form(request):
+        return to_conversation(conversation)
+    return JsonResponse({"run": str(run), "n": step.number, "answer": step.answer}, status=202)
+
+
+def _store_answer(
+    request: HttpRequest, run: uuid.UUID, number: int, parse: Callable[[HttpRequest], Step.Answer]
+) -> tuple[Step, uuid.UUID]:
+    own_run = access.get_run_or_404(request, run)
+    return waiting.answer(own_run, number, parse(request)), own_run.conversation_id
 
 
 @access.require_methods("GET", "HEAD")

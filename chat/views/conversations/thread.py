@@ -161,7 +161,7 @@ def _item(
         "is_first": message.parent_id is None,
         "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
         "run": run_context(run, Position(len(text), len(reasoning), _revision(run, steps))) if run else None,
-        "steps": shown_steps(steps, live=bool(run and run.is_live)) if steps else None,
+        "steps": shown_steps(steps, live=bool(run and run.is_live), asks=True) if steps else None,
         "versions": _versions(place),
         "feedback": feedback and feedback.thumb,
         "reason": feedback.reason if feedback else "",

@@ -17,6 +17,7 @@ from chat.conversations.turns.commands import LEAF, ContinueReply, EditMessage, 
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.limits import MAX_ATTACHMENTS, MAX_BODY_BYTES, MAX_MODEL_CHARS, MAX_REASON_CHARS, TITLE_LENGTH
+from chat.models import Step
 from chat.models.message import THUMBS
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
@@ -96,6 +97,20 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
         words = _("“%(name)s” must be one of: %(names)s.")
         raise BadRequest(words % {"name": "thumb", "names": ", ".join(GIVEN_THUMBS)})
     return GIVEN_THUMBS[thumb], (request_fields.parse_text(sent, "reason", MAX_REASON_CHARS) or "").strip()
+
+
+def step_permission(request: HttpRequest) -> Step.Answer:
+    """Parse `{"for"?: "once" | "conversation"}`; once by default."""
+    sent = request_fields.parse(request, "for", required=False).get("for", Step.Answer.ONCE)
+    if sent not in (names := [Step.Answer.ONCE, Step.Answer.CONVERSATION]):
+        words = _("“%(name)s” must be one of: %(names)s.")
+        raise BadRequest(words % {"name": "for", "names": ", ".join(names)})
+    return Step.Answer(sent)
+
+
+def step_refusal(request: HttpRequest) -> Step.Answer:
+    no_fields(request)
+    return Step.Answer.DECLINED
 
 
 def title(request: HttpRequest) -> str:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from chat.conversations.turns.fork import fork
-from chat.engine.generation import tool_loop
+from chat.engine.generation import step_store
 from chat.models import Citation, Conversation, Message, Run, Step, User
 from chat.sharing import links
 from chat.sharing.snapshot import copy
@@ -58,27 +58,26 @@ def test_the_page_links_each_source(client: Client, talk: Conversation) -> None:
 def test_of_the_addresses_that_may_be_read_the_latest_count(
     talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tool_loop, "MAX_CITED", 2)
+    monkeypatch.setattr(step_store, "MAX_CITED", 2)
     reply = leaf_of(talk)
     later = Message.objects.create(conversation=talk, parent=reply, role=Message.Role.ASSISTANT, text="More.")
     addresses = [f"https://web.example/{number}" for number in range(2)]
     Citation.objects.add(later.pk, [Citation(title="A page", url=each, text="A") for each in addresses])
     run_of(later, talk.user)
-    assert sorted(tool_loop._past(talk.pk, later.pk).addresses) == addresses
+    assert known_in(talk) == addresses
 
 
-def known_in(conversation: Conversation) -> tuple[list[str], list[str]]:
-    """The questions and the addresses of a conversation that count in it for the next reply."""
-    past = tool_loop._past(conversation.pk, leaf_of(conversation).pk)
-    return past.questions, sorted(past.addresses)
+def known_in(conversation: Conversation) -> list[str]:
+    """The addresses of a conversation that may be read in its next reply."""
+    return sorted(step_store._known(conversation.pk))
 
 
 def test_of_a_copy_no_address_may_be_read_unasked(talk: Conversation, alice: User) -> None:
-    Message.objects.filter(conversation=talk, role="user").update(text=f"Look at {PAGE}")
-    assert known_in(talk) == ([f"Look at {PAGE}"], [OTHER_CHAT, PAGE])
-    assert known_in(fork(alice, talk, leaf_of(talk).pk)) == ([], [])
+    Message.objects.filter(conversation=talk, role="user").update(text=f"Look at {PAGE}&d=3")
+    assert known_in(talk) == [OTHER_CHAT, PAGE, f"{PAGE}&d=3"]
+    assert known_in(fork(alice, talk, leaf_of(talk).pk)) == []
     _link, token = links.create(alice, leaf_of(talk).pk, "7", shows_name=False, shows_steps=True)
-    assert known_in(copy(User.objects.create_user("bob"), token, "m")) == ([], [])
+    assert known_in(copy(User.objects.create_user("bob"), token, "m")) == []
 
 
 def test_a_question_of_others_stays_theirs_when_it_is_answered_again(talk: Conversation, alice: User) -> None:
@@ -88,10 +87,10 @@ def test_a_question_of_others_stays_theirs_when_it_is_answered_again(talk: Conve
     again = Message.objects.create(conversation=made, parent=question, role="assistant", text="So.")
     Message.objects.filter(pk=question.pk).update(created=again.created - timedelta(seconds=10))
     run_of(again, alice)
-    assert known_in(made) == ([], [])
+    assert known_in(made) == []
     own = Message.objects.create(conversation=made, parent=again, role="user", text=f"And {PAGE}?")
     run_of(Message.objects.create(conversation=made, parent=own, role="assistant"), alice)
-    assert known_in(made) == ([f"And {PAGE}?"], [])
+    assert known_in(made) == [PAGE]
 
 
 def test_a_page_without_steps_asks_for_none(talk: Conversation) -> None:

@@ -1,0 +1,166 @@
+"""Storage of the runs that this process generates: text and outcomes in batches, each in one transaction."""
+
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat.db.executor import is_connection_error, write_lock
+from chat.engine.outcome import RunOutcome
+from chat.models import Citation, Run, RunChunk
+from chat.models.fast_sql import update
+from chat.ownership.protocol import Batch, Texts
+from chat.ownership.recovery import keep_longer
+from chat.search import index
+
+from .active_run import ActiveRun
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class WriteResult:
+    """The result of storing a batch. Runs are named by their ids.
+
+    `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
+    the run left the queue. `cited`: how many of its citations are stored. `stopped`: a stop was requested.
+    `lost`: no longer a live run of this process.
+    """
+
+    outcomes: dict[uuid.UUID, RunOutcome]
+    started: list[uuid.UUID]
+    stopped: list[uuid.UUID]
+    lost: list[uuid.UUID]
+    cited: dict[uuid.UUID, int] = field(default_factory=dict)
+
+
+def finish_runs(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
+    """Store the outcomes and texts of runs, and index the texts. Return the outcomes that the rows have.
+
+    Such an outcome is ours, or the one of a process that ended the run first: then our text is stored if it
+    is longer.
+    """
+    outcomes = {active_run.id: _finish_run(active_run, worker) for active_run in ended}
+    ours = (active_run for active_run in ended if outcomes[active_run.id] is active_run.outcome)
+    index.add_replies((each.run, each.text) for each in ours if not each.is_waiting)
+    return outcomes
+
+
+def finish_in_savepoints(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
+    """Store each outcome in a savepoint. If the database refuses one, store it again without its details.
+
+    The details are all but the status, code and message: usage, gateway, duration, fallback, citations.
+    """
+    outcomes: dict[uuid.UUID, RunOutcome] = {}
+    for active_run in ended:
+        try:
+            with transaction.atomic():
+                outcomes |= finish_runs([active_run], worker)
+        except Exception as error:
+            if is_connection_error(error):
+                raise
+            logger.exception("the outcome of run %s is stored without its details", active_run.id)
+            assert active_run.outcome is not None
+            active_run.citations = ()
+            active_run.outcome = RunOutcome(
+                active_run.outcome.status, code=active_run.outcome.code, message=active_run.outcome.message
+            )
+            with transaction.atomic():
+                outcomes |= finish_runs([active_run], worker)
+    return outcomes
+
+
+def _finish_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
+    assert active_run.outcome is not None
+    if active_run.is_waiting and _release(active_run, worker):
+        return active_run.outcome
+    has_chunks = bool(active_run.batched_text or active_run.batched_reasoning)
+    text, reasoning = active_run.text, active_run.reasoning
+    columns = active_run.outcome_columns()
+    assert columns is not None
+    if active_run.run.finish(text, reasoning, columns, worker=worker, has_chunks=has_chunks):
+        _store_citations(active_run)
+        return active_run.outcome
+    keep_longer(active_run.id, Texts(text, reasoning))
+    theirs = Run.objects.filter(pk=active_run.id).first()
+    return RunOutcome.from_run(theirs) if theirs else RunOutcome(Run.Status.INTERRUPTED)
+
+
+def _release(active_run: ActiveRun, worker: uuid.UUID) -> bool:
+    """Let a run wait, without an owner; its text stays in chunks. Return False if it has to end instead.
+
+    That is where a stop was requested meanwhile, and where the run is not live any more. It may be repeated.
+    """
+    assert active_run.outcome is not None
+    # Locked, so that a stop is either seen here, or sees that the run waits.
+    row = Run.objects.select_for_update(of=("self",)).filter(pk=active_run.id).first()
+    if row is None or not row.is_live or row.stop_requested:
+        active_run.outcome = replace(active_run.outcome, status=Run.Status.STOPPED)
+        return False
+    if row.worker_id == worker and row.status != Run.Status.WAITING:
+        RunChunk.objects.bulk_create(active_run.unbatched())
+        _store_citations(active_run)
+        update(Run, active_run.release_columns(), id=row.pk)
+    return True  # also if the confirmation of an earlier attempt was lost
+
+
+def save_batch(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
+    """Store a batch. If the database refuses a row, store the outcomes one by one, to save the others."""
+    try:
+        return save(batch, worker)
+    except Exception as error:
+        if is_connection_error(error):
+            raise  # an outage, not a refused row
+        logger.exception("a batch was refused; its outcomes are stored one by one")
+        return save(batch, worker, finish_in_savepoints)
+
+
+def save(
+    batch: Batch[ActiveRun],
+    worker: uuid.UUID,
+    finish: Callable[[Sequence[ActiveRun], uuid.UUID], dict[uuid.UUID, RunOutcome]] = finish_runs,
+) -> WriteResult:
+    """Write a batch in one transaction, and read the state of this process's rows.
+
+    Text of a run that this process no longer owns (recovered, or deleted with its user) is left out.
+    """
+    with write_lock(), transaction.atomic():
+        rows = _live_rows(worker) if batch.live else {}
+        started = [active_run.id for active_run in batch.live if active_run.started and active_run.id in rows]
+        if started:
+            queued = Run.objects.filter(pk__in=started, status=Run.Status.QUEUED, worker_id=worker)
+            queued.update(status=Run.Status.RUNNING, started=timezone.now())
+        # A commit whose confirmation was lost is repeated with the same rows, which then exist already.
+        if chunks := [
+            RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)
+            for chunk in batch.chunks
+            if chunk.run in rows
+        ]:
+            RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
+        cited = {each.id: _store_citations(each) for each in batch.live if each.id in rows}
+        outcomes = finish(batch.ended, worker)
+    return WriteResult(
+        outcomes,
+        started,
+        cited={run: number for run, number in cited.items() if number},
+        stopped=[active_run.id for active_run in batch.live if rows.get(active_run.id)],
+        lost=[active_run.id for active_run in batch.live if active_run.id not in rows],
+    )
+
+
+def _store_citations(active_run: ActiveRun) -> int:
+    """Store the citations of a run, unless they are stored. Return how many; 0 if none was new."""
+    if not (citations := active_run.unstored_citations):
+        return 0
+    Citation.objects.add(active_run.run.message_id, citations)
+    Run.objects.filter(pk=active_run.id).update(cited=active_run.run.cited + len(citations))
+    return len(citations)
+
+
+def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
+    """Return {id: stop requested} of this process's live runs."""
+    return dict(Run.objects.owned().filter(worker_id=worker).values_list("pk", "stop_requested"))

@@ -55,6 +55,11 @@ export class AttachmentTray {
     return this.#items.flatMap(({ attachment }) => attachment ?? []);
   }
 
+  /** What a draft keeps: of a file that the server has not yet, its name. A pasted text stands in the draft of its box. */
+  get draft() {
+    return this.#items.flatMap(({ attachment, file }) => attachment ?? (file.pasted ? [] : { name: file.name }));
+  }
+
   /** Return whether all files are uploaded; if not, say so. */
   isReady() {
     const missing = this.#items.filter(({ attachment }) => !attachment);
@@ -71,17 +76,19 @@ export class AttachmentTray {
     this.#failures = [];
     page.setNotice('');
     if (chosen.length < all.length) this.#sayFailure(this.#text('blind'));
-    this.#sayLeftOut(chosen.slice(room));
+    this.#sayLeftOut('most', chosen.slice(room));
     const items = chosen.slice(0, room).map((file) => this.#addRow(guessKind(file), file.name, file));
     for (const item of items) this.#loading = this.#loading.then(() => this.#upload(item));
     this.#update();
     await this.#loading;
   }
 
-  /** Show attachments that the server has. */
-  put(attachments) {
+  /** Show attachments that the server has, and name the files of a draft that it never got. */
+  put(draft) {
+    const attachments = draft.filter(({ id }) => id);
     const room = MAX_ATTACHMENTS - this.size;
-    this.#sayLeftOut(attachments.slice(room));
+    this.#sayLeftOut('lost', draft.filter(({ id }) => !id));
+    this.#sayLeftOut('most', attachments.slice(room));
     for (const attachment of attachments.slice(0, room)) {
       const item = this.#addRow(attachment.kind, attachment.name);
       this.#fill(item, attachment);
@@ -110,10 +117,10 @@ export class AttachmentTray {
     this.put(attachments);
   }
 
-  /** @param {{name: string}[]} files  for which the tray has no room */
-  #sayLeftOut(files) {
+  /** @param {{name: string}[]} files  for which the tray has no room, or which are lost */
+  #sayLeftOut(why, files) {
     if (!files.length) return;
-    this.#sayFailure(this.#text('most', { names: listed(files.map(({ name }) => name), (n) => this.#text('more', { n })) }));
+    this.#sayFailure(this.#text(why, { names: listed(files.map(({ name }) => name), (n) => this.#text('more', { n })) }));
   }
 
   /** Say why a file was not added. The messages about files before it stay. */
@@ -227,7 +234,7 @@ export class AttachmentTray {
     this.#showLimits();
     if (this.attachments.length === this.size) page.clearNotice(WAIT);
     this.#resized();
-    this.#changed([...this.#unsent, ...this.attachments]);
+    this.#changed([...this.#unsent, ...this.draft]);
   }
 
   #onModelChange() {

@@ -67,7 +67,7 @@ function saveDraft(form, leaving = false) {
   if (leaving && !edits.messages.includes(message)) return;
   const { selectionStart: start, selectionEnd: end } = form.elements.content;
   const caret = leaving && { start, end, held: form.contains(document.activeElement) };
-  edits.save(message, { text: textOf(form), source: form.source, attachments: form.attachments?.attachments, ...caret });
+  edits.save(message, { text: textOf(form), source: form.source, attachments: form.attachments?.draft, ...caret });
 }
 
 /** Send the edit as a new branch. The old question stays as an earlier version. */

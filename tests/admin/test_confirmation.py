@@ -104,10 +104,6 @@ def connecting(client: Client, confirmation: dict[str, Any]) -> Any:
     return client.post("/admin/connect/", {"account": "new", "token": "token-of-another"} | confirmation)
 
 
-def disconnecting(client: Client, confirmation: dict[str, Any]) -> Any:
-    return client.post("/admin/connect/", {"what": "disconnect"} | confirmation)
-
-
 DEEDS: dict[str, Post] = {
     "role": saving(role="reviewer"),
     "administration": saving(is_staff=None),
@@ -120,7 +116,7 @@ DEEDS: dict[str, Post] = {
     "new group": adding_a_group,
     "gateway": letting_a_key_set_the_gateway,
     "Cloudflare account": connecting,
-    "no Cloudflare account": disconnecting,
+    "no account": lambda client, more: client.post("/admin/connect/", {"what": "disconnect"} | more),
 }
 
 # All that can be done in the administration: a new deed has to be judged.

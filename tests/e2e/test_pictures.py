@@ -317,7 +317,7 @@ def test_a_picture_is_back_after_leaving_a_lost_session(window: Window, server: 
     chat.page.context.add_cookies(session)  # type: ignore[arg-type]
     chat.page.goto(server.url)
     expect(chat.added).to_have_count(1)
-    expect(chat.notice).to_be_empty()
+    expect(chat.notice).to_contain_text("before these files were added: cat.jpg.")
 
 
 EDGES = """() => {

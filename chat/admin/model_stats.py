@@ -89,7 +89,7 @@ def rates(since: datetime) -> list[Rate]:
             rate.failed += row["runs"]
             rate.codes[row["error_code"]] += row["runs"]
     for row in _medians(ended):
-        found[row["model"]].median = row["waited"].total_seconds()
+        found[row["model"]].median = row["until_first"].total_seconds()
     return sorted(found.values(), key=lambda rate: (-rate.runs, rate.model))
 
 
@@ -102,11 +102,11 @@ def _medians(runs: Any) -> Any:
     """Return each model's run with the median time, by window functions: databases differ in their median."""
     heard = runs.filter(first_token__isnull=False, answered_by="")
     placed = heard.annotate(
-        waited=FIRST_TOKEN,
+        until_first=FIRST_TOKEN,
         place=Window(RowNumber(), partition_by=unindexed("model"), order_by=FIRST_TOKEN),
         total=Window(Count("*"), partition_by=unindexed("model")),
     )
-    return placed.filter(place=(F("total") + 1) / 2).values("model", "waited")
+    return placed.filter(place=(F("total") + 1) / 2).values("model", "until_first")
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ def check_embedding_model() -> Iterable[tuple[str, str]]:
 
 @system_check(20, Tags.compatibility)
 def check_web_search() -> Iterable[tuple[str, str]]:
-    """Refuse a WEB_SEARCH that lacks what it needs: people could not switch it on, and would not know why."""
+    """Refuse settings of the web that lack what they need: nobody would know why something is missing."""
     if settings.WEB_SEARCH == "cloudflare" and not has_account():
         yield "WEB_SEARCH is cloudflare, and no Cloudflare account is set.", NEEDS_ACCOUNT
     if settings.WEB_SEARCH == "searxng" and not settings.SEARXNG_URL:
@@ -229,6 +229,8 @@ def check_web_search() -> Iterable[tuple[str, str]]:
             "WEB_SEARCH is brave, and BRAVE_API_KEY is missing.",
             "Write the key from Brave’s dashboard into it.",
         )
+    if settings.READ_PAGE_RENDERING == "cloudflare" and not has_account():
+        yield "READ_PAGE_RENDERING is cloudflare, and no Cloudflare account is set.", NEEDS_ACCOUNT
     key = settings.BRAVE_API_KEY
     if key and (not key.isascii() or " " in key):
         yield "BRAVE_API_KEY is no key.", "Copy it again from Brave’s dashboard."

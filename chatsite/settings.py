@@ -86,6 +86,7 @@ WEB_SEARCH = env.choice("WEB_SEARCH", "", "none", "cloudflare", "searxng", "brav
 SEARXNG_URL = env.url("SEARXNG_URL")
 BRAVE_API_KEY = env.secret("BRAVE_API_KEY")
 READ_PAGE_ALLOWED_HOSTS = env.hosts("READ_PAGE_ALLOWED_HOSTS")
+READ_PAGE_RENDERING = env.choice("READ_PAGE_RENDERING", "none", "cloudflare")
 
 # How long a model server may send nothing, say nothing, and take for a whole reply.
 UPSTREAM_SILENCE_SECONDS = env.integer("UPSTREAM_SILENCE_SECONDS", 60, 1, 86_400)

@@ -62,6 +62,7 @@ def test_the_defaults_have_no_findings() -> None:
         ({"WEB_SEARCH": "cloudflare"}, 20, "Write CLOUDFLARE_ACCOUNT_ID"),
         ({"WEB_SEARCH": "searxng"}, 20, "Write the address of the instance"),
         ({"WEB_SEARCH": "brave"}, 20, "Write the key"),
+        ({"READ_PAGE_RENDERING": "cloudflare"}, 20, "Write CLOUDFLARE_ACCOUNT_ID"),
         ({"BRAVE_API_KEY": "a key"}, 20, "Copy it again"),
         ({"METRICS_TOKEN": "short"}, 16, "openssl rand -hex 32"),
         ({"METRICS_TOKEN": "twenty chars, a space"}, 16, "openssl rand -hex 32"),

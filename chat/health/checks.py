@@ -32,7 +32,7 @@ from chat.upstream.routing.router import Router
 
 from . import BAD, GOOD, NOTE, Finding
 from .files import check_confinement, check_files
-from .web_search import check_web_search
+from .web_search import check_page_rendering, check_web_search
 
 TEST_QUESTION = "Say OK."
 MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds
@@ -90,6 +90,8 @@ def service_checks(engine: Engine) -> list[Check]:
             checks.append(partial(_check_ai_search, cloudflare, instance))
     if registry.is_web_search_offered() or (cloudflare and not settings.WEB_SEARCH):
         checks.append(check_web_search)
+    if settings.READ_PAGE_RENDERING != "none":
+        checks.append(check_page_rendering)
     if settings.OPENAI_BASE_URL:
         checks.append(lambda: _check_endpoint(engine))
     return checks

@@ -1,4 +1,4 @@
-"""The check of the web search: one search, which costs a fraction of a cent at most."""
+"""The checks of the web search and of pages with scripts, which cost a fraction of a cent at most."""
 
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,22 @@ async def finding(named: str, found: "SearchProvider", *, is_wanted: bool) -> Fi
         message, advice = _told(named, error)
         return Finding(name, BAD if is_wanted else NOTE, message, advice)
     return Finding(name, GOOD, _("Models can search the web."))
+
+
+async def check_page_rendering() -> Finding:
+    """Let the browser of READ_PAGE_RENDERING show a page of one word."""
+    from chat.conversations.tools.page_fetch import browsed
+
+    name = _("Pages with scripts")
+    try:
+        await browsed({"html": "<p>Check</p>"})
+    except UpstreamError as error:
+        if error.status in (401, 403):
+            message = _("Cloudflare rejects it, so pages that need scripts can’t be read.")
+            return Finding(name, BAD, message, _("Add the permission Browser Run: Edit to the token."))
+        message = _("The browser failed, so pages that need scripts can’t be read at the moment.")
+        return Finding(name, NOTE, message, _("Workers Free has 10 minutes of it a day. Try again later."))
+    return Finding(name, GOOD, _("Models can read pages that need scripts."))
 
 
 def _told(named: str, error: UpstreamError) -> tuple[str, str]:

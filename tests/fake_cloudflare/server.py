@@ -27,7 +27,7 @@ from urllib.parse import unquote
 import tests.fake_cloudflare.scenarios
 import tests.fake_cloudflare.text_scenarios
 import tests.fake_cloudflare.tool_scenarios  # noqa: F401 - they fill the register that `play` looks into
-from tests.fake_cloudflare import ai_search, web_search
+from tests.fake_cloudflare import ai_search, browser_run, web_search
 from tests.fake_cloudflare.conversion import SUPPORTED, conversion
 from tests.fake_cloudflare.embeddings import MODELS as EMBEDDING_MODELS
 from tests.fake_cloudflare.embeddings import embeddings
@@ -213,6 +213,10 @@ class WorkersAI:
             if "fake: slow" in str(call["body"]):
                 await asyncio.sleep(PATIENCE)
             connection.respond(*web_search.web_search(token, call["body"]))
+        elif browser_run.PATH.fullmatch(path) and request.method == "POST":
+            if "fake-slow" in str(call["body"]):
+                await asyncio.sleep(PATIENCE)
+            connection.respond(*browser_run.content(token, call["body"]))
         elif (found := _GATEWAY.fullmatch(path)) and token == web_search.NO_PERMISSION:
             connection.respond(*error(10000, 403))
         elif found:

@@ -2,19 +2,27 @@
 
 No cookies, no referrer, no proxy, no passwords of this machine. Each redirect is checked like the first
 address. What is allowed by READ_PAGE_ALLOWED_HOSTS is not reached by way of a page that is not.
+
+With READ_PAGE_RENDERING, a page that needs scripts is opened in a browser of Cloudflare's, whose HTML is read
+like any other. The browser gets the address alone, and its own network decides what that can reach.
+https://developers.cloudflare.com/browser-run/quick-actions/content-endpoint/
 """
 
 import asyncio
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Hashable, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 import aiohttp
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
 from yarl import URL
+
+from chat.catalog import config
+from chat.upstream.errors import ErrorKind, UpstreamError
 
 from . import addresses, service
 from .destinations import Forbidden, Guard
@@ -31,6 +39,24 @@ HEADERS = {
     "Accept-Encoding": "gzip, deflate",
 }
 UNREAD = ("image/", "audio/", "video/", "font/")
+# Of a browser: it stops loading before SECONDS, and goes on with what is there by then.
+LOAD_MILLISECONDS = 8_000
+LOADING = {
+    "gotoOptions": {"waitUntil": "networkidle2", "timeout": LOAD_MILLISECONDS},
+    "bestAttempt": True,
+    "rejectResourceTypes": ["image", "media", "font"],
+}
+BROWSER_DOLLARS_PER_MILLISECOND = 0.09 / 3_600_000
+MAX_MILLISECONDS = 600_000  # that a response can say to have used
+# By status, because the codes of this service have other meanings than those of Workers AI.
+NOT_PERMITTED = gettext_noop(
+    "This page needs scripts, and this site’s account may not run them. Tell your administrator."
+)
+BROWSERS_BUSY = gettext_noop(
+    "This page needs scripts, and the service that runs them is busy. Try again in a moment."
+)
+BROWSER_REFUSALS: dict[int | None, str] = {401: NOT_PERMITTED, 403: NOT_PERMITTED, 429: BROWSERS_BUSY}
+BROWSER_FAILED = gettext_noop("This page needs scripts, and couldn’t be opened with them.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +180,40 @@ def _described(address: URL, file: IO[bytes], response: aiohttp.ClientResponse) 
         (response.charset or "")[:30] if has_type else "",
         response.headers.get("Last-Modified", ""),
     )
+
+
+@asynccontextmanager
+async def rendered(page: Fetched) -> AsyncIterator[tuple[Fetched, float]]:
+    """Open a page in a browser. Return its HTML as a file, and the cost in dollars. Raises ToolFailed."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            html, cost = await browsed({"url": str(page.url), **LOADING})
+    except TimeoutError:
+        raise ToolFailed(_("The page took longer than %(n)s seconds.") % {"n": int(SECONDS)}) from None
+    except UpstreamError as error:
+        raise ToolFailed(gettext(BROWSER_REFUSALS.get(error.status, BROWSER_FAILED))) from None
+    with tempfile.TemporaryFile() as file:
+        file.write(html.encode("utf-8", "replace"))
+        yield Fetched(page.url, file, "text/html", "utf-8", page.modified), cost
+
+
+async def browsed(body: Mapping[str, Any]) -> tuple[str, float]:
+    """Return the HTML of a page after its scripts have run, and the cost. Raises UpstreamError."""
+    account = config.account()
+    if account is None:  # disconnected since the run has begun
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="no account is connected")
+    url = f"{account.base_url}/accounts/{account.account_id}/browser-rendering/content"
+    told, headers = await service.fetch(
+        "POST",
+        url,
+        {"Authorization": f"Bearer {account.token}"},
+        from_cloudflare=True,
+        body=body,
+        max_bytes=MAX_BYTES,
+    )
+    html = told.get("result") if isinstance(told, dict) else None
+    if not isinstance(html, str):
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The response has no HTML.")
+    used = headers.get("X-Browser-Ms-Used", "")
+    milliseconds = min(int(used), MAX_MILLISECONDS) if used.isdecimal() and len(used) < 10 else 0
+    return html, milliseconds * BROWSER_DOLLARS_PER_MILLISECOND

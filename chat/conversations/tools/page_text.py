@@ -58,6 +58,13 @@ class PageText:
     is_cut: bool
 
 
+class WithoutText(ToolFailed):
+    """The page has been read, and there is no text in it."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The page holds no text. It may need scripts, which are not run here."))
+
+
 class Stopped(Exception):
     """The call has ended, so that nobody waits for the text any more."""
 
@@ -135,7 +142,7 @@ def _reader(page: Fetched) -> str:
 def _checked(told: ChildOutput, page: Fetched) -> PageText:
     """Return what the child has written. It is not trusted: the page may have taken control of it."""
     if told.problem == "empty":
-        raise ToolFailed(_("The page holds no text. It may need scripts, which are not run here."))
+        raise WithoutText
     is_clean = not NOT_CLEAN.search(told.title + told.text) and len(told.text.encode()) <= MAX_TEXT_BYTES
     if told.problem or not is_clean or not told.text.strip():
         raise ToolFailed(_("The page is damaged and can’t be read."))

@@ -32,6 +32,19 @@ async def fetch_json(
     body: Mapping[str, Any] | None = None,
 ) -> Any:
     """Return the JSON of the answer. Raises UpstreamError, without words of the request."""
+    return (await fetch(method, url, headers, from_cloudflare=from_cloudflare, body=body))[0]
+
+
+async def fetch(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    from_cloudflare: bool = False,
+    body: Mapping[str, Any] | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> tuple[Any, Mapping[str, str]]:
+    """Return the JSON and the headers of the answer. Raises UpstreamError, without words of the request."""
     connector = aiohttp.TCPConnector(ssl=await asyncio.to_thread(tls), force_close=True)
     cookies = aiohttp.DummyCookieJar()
     try:
@@ -42,7 +55,7 @@ async def fetch_json(
                 method, url, headers={**HEADERS, **headers}, json=body, allow_redirects=False
             ) as response,
         ):
-            content = await _content(response)
+            content = await _content(response, max_bytes)
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
     if not 200 <= response.status < 300:
@@ -53,13 +66,13 @@ async def fetch_json(
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The response is not JSON.") from None
     if isinstance(told, dict) and told.get("success") is False:
         raise from_payload(told, from_cloudflare=from_cloudflare)
-    return told
+    return told, response.headers
 
 
-async def _content(response: aiohttp.ClientResponse) -> bytes:
+async def _content(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     content = bytearray()
     async for piece in response.content.iter_chunked(65_536):
         content += piece
-        if len(content) > MAX_BYTES:
+        if len(content) > max_bytes:
             raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The response is too long.")
     return bytes(content)

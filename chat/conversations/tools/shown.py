@@ -48,7 +48,8 @@ def shown_steps(
 
 def used_name(key: str) -> str:
     """Return the name of a model, or of a tool that asks for money, in a list of what was used."""
-    return gettext("Web search") if key == "web_search" else model_name(key)
+    names = {"web_search": gettext("Web search"), "read_page": gettext("Reading of pages")}
+    return names.get(key) or model_name(key)
 
 
 def _label(step: Step) -> str:

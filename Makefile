@@ -11,6 +11,7 @@ SERVER := .venv/.server
 LOCAL := .venv/.local
 OTEL := .venv/.otel
 S3 := .venv/.s3
+MCP := .venv/.mcp
 DEV := .venv/.dev
 AUDIT := tests/tools/audit/node_modules/.installed
 
@@ -22,7 +23,7 @@ WAITING = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 2)') --dist
 # All processes of a run import the same files: with compiled files, that takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install install-local install-otel install-s3 test test-all check lint node in-process mutate fuzz
+.PHONY: run install install-local install-otel install-s3 install-mcp test test-all check lint node in-process mutate fuzz
 .PHONY: bench simulate chaos reload audit images messages lock
 
 run: $(SERVER) $(LOCAL)
@@ -39,6 +40,9 @@ install-otel: install $(OTEL)
 
 # What ATTACHMENTS_S3_BUCKET needs.
 install-s3: install $(S3)
+
+# What tool servers (MCP) need.
+install-mcp: install $(MCP)
 
 # tests/tiers.py says which tests are run by `check`, by `test` and by `test-all`.
 test: check
@@ -130,7 +134,12 @@ $(S3): requirements-s3-lock.txt $(SERVER) | $(BIN)/python
 	@$(PIP) --require-hashes -r $<
 	@touch $@
 
-$(DEV): requirements-dev-lock.txt $(SERVER) $(OTEL) $(S3) | $(BIN)/python
+$(MCP): requirements-mcp-lock.txt $(SERVER) | $(BIN)/python
+	@echo "Installing what tool servers need …"
+	@$(PIP) --require-hashes -r $<
+	@touch $@
+
+$(DEV): requirements-dev-lock.txt $(SERVER) $(OTEL) $(S3) $(MCP) | $(BIN)/python
 	@echo "Installing the developers' tools …"
 	@$(PIP) --require-hashes -r $<
 	@touch $@
@@ -144,8 +153,10 @@ lock: $(DEV)
 	$(LOCK) --no-deps requirements-local.txt --output-file requirements-local-lock.txt
 	$(LOCK) requirements-otel.txt --constraint requirements-lock.txt --output-file requirements-otel-lock.txt
 	$(LOCK) requirements-s3.txt --constraint requirements-lock.txt --output-file requirements-s3-lock.txt
+	$(LOCK) requirements-mcp.txt --constraint requirements-lock.txt --constraint requirements-otel-lock.txt \
+		--output-file requirements-mcp-lock.txt
 	$(LOCK) requirements-dev.txt --constraint requirements-lock.txt --constraint requirements-otel-lock.txt \
-		--output-file requirements-dev-lock.txt
+		--constraint requirements-mcp-lock.txt --output-file requirements-dev-lock.txt
 
 $(AUDIT): tests/tools/audit/package.json tests/tools/audit/package-lock.json
 	@echo "Installing pa11y and Lighthouse …"

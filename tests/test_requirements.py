@@ -18,6 +18,7 @@ LOCK_FILES = {
     "requirements-local.txt": "requirements-local-lock.txt",
     "requirements-otel.txt": "requirements-otel-lock.txt",
     "requirements-s3.txt": "requirements-s3-lock.txt",
+    "requirements-mcp.txt": "requirements-mcp-lock.txt",
     "requirements-dev.txt": "requirements-dev-lock.txt",
 }
 ENTRY = re.compile(r"^(?P<what>[a-z0-9][^\\\n]*?) \\\n(?P<hashes>(?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
@@ -118,6 +119,9 @@ def test_each_python_and_machine_gets_one_version_of_each() -> None:
         ("requirements-lock.txt", "requirements-dev-lock.txt", 10),
         ("requirements-lock.txt", "requirements-otel-lock.txt", 2),
         ("requirements-otel-lock.txt", "requirements-dev-lock.txt", 5),
+        ("requirements-lock.txt", "requirements-mcp-lock.txt", 5),
+        ("requirements-otel-lock.txt", "requirements-mcp-lock.txt", 2),
+        ("requirements-mcp-lock.txt", "requirements-dev-lock.txt", 20),
     ],
 )
 def test_lock_files_agree_on_versions(one: str, other: str, common: int) -> None:

@@ -41,6 +41,7 @@ def test_the_last_stages_have_the_base_and_no_build_tools() -> None:
     assert [rest for word, rest in instructions() if word == "ARG"] == [
         "BASE=docker.io/library/debian:trixie-slim",
         "OTEL=0",
+        "MCP=0",
     ]
     bases = {rest.split(" ")[0] for word, rest in instructions() if word == "FROM"}
     assert bases - stages().keys() == {"${BASE}"}
@@ -59,11 +60,11 @@ def test_packages_are_checked_against_the_lock_files() -> None:
         rest for word, rest in instructions() if word == "RUN" and "pip" in rest and "install -" in rest
     ]
     pips = [rest for rest in installs if "/pip --python" in rest]
-    assert len(pips) == 4
+    assert len(pips) == 5
     for line in pips:
         assert "--require-hashes" in line
         assert "--only-binary :all:" in line
-        assert re.search(r"-r requirements(-local|-otel|-s3)?-lock\.txt", line)
+        assert re.search(r"-r requirements(-local|-otel|-s3|-mcp)?-lock\.txt", line)
 
 
 def test_only_needed_files_are_copied_and_shown_to_docker() -> None:

@@ -17,6 +17,7 @@ def secrets_of(settings: Any) -> Iterator[str]:
     Passwords in DATABASE_URL and REDIS_URL come twice: as written there (percent-encoded) and decoded.
     """
     yield from (settings.CLOUDFLARE_API_TOKEN, settings.OPENAI_API_KEY, settings.BRAVE_API_KEY)
+    yield from settings.MCP_SECRETS.values()
     yield settings.SECRET_KEY
     yield from settings.SECRET_KEY_FALLBACKS
     yield from (str(database.get("PASSWORD") or "") for database in settings.DATABASES.values())

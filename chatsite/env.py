@@ -101,6 +101,12 @@ def _match(name: str, value: str, pattern: "re.Pattern[str]", problem: str) -> "
     raise EnvError(f"{name} {problem}")
 
 
+def secrets(prefix: str) -> dict[str, str]:
+    """Return the values whose names begin so, of the environment and the file; each may be in a NAME_FILE."""
+    names = {name.removesuffix("_FILE") for name in {*os.environ, *_file_values(ENV_FILE)}}
+    return {name: secret(name) for name in sorted(names) if name.startswith(prefix)}
+
+
 def boolean(name: str, default: bool = False) -> bool:
     """Return True for `1`, False for `0`. Refuse words: "no" and "False" are true in too many programs."""
     value = _read(name, "1" if default else "0")

@@ -87,6 +87,7 @@ SEARXNG_URL = env.url("SEARXNG_URL")
 BRAVE_API_KEY = env.secret("BRAVE_API_KEY")
 READ_PAGE_ALLOWED_HOSTS = env.hosts("READ_PAGE_ALLOWED_HOSTS")
 READ_PAGE_RENDERING = env.choice("READ_PAGE_RENDERING", "none", "cloudflare")
+MCP_SECRETS = env.secrets("MCP_")  # what the headers for tool servers are made of
 
 # How long a model server may send nothing, say nothing, and take for a whole reply.
 UPSTREAM_SILENCE_SECONDS = env.integer("UPSTREAM_SILENCE_SECONDS", 60, 1, 86_400)

@@ -23,9 +23,11 @@ def test_a_start_does_not_import_the_migrations() -> None:
 
 def test_a_server_without_calls_of_tools_does_not_load_them() -> None:
     code = "import sys, chatsite.asgi, chatsite.urls;"
-    code += "from chat.conversations.tools.registry import offered; offered();"
+    code += "from chat.conversations.tools.registry import offered; from chat.models import User;"
+    code += "offered(User());"
     code += "heavy = ('web_search', 'read_page', 'page_fetch', 'page_text', 'service', 'search_providers');"
-    code += "print([name for name in heavy if f'chat.conversations.tools.{name}' in sys.modules])"
+    code += "found = [name for name in heavy if f'chat.conversations.tools.{name}' in sys.modules];"
+    code += "print(found + [name for name in ('mcp', 'httpx2', 'pydantic') if name in sys.modules])"
     assert run_manage("shell", "-v0", "-c", code, afresh=True).stdout == "[]\n"
 
 

@@ -158,12 +158,13 @@ def test_no_secret_stands_in_an_entry_of_json(site: None) -> None:
 def test_the_sites_secrets_are_all_known() -> None:
     settings = SimpleNamespace(
         CLOUDFLARE_API_TOKEN="token", OPENAI_API_KEY="key", BRAVE_API_KEY="brave",
+        MCP_SECRETS={"MCP_A": "of a header"},
         SECRET_KEY="secret", SECRET_KEY_FALLBACKS=["old"],
         DATABASES={"default": {"PASSWORD": "p@ss word"}}, DATABASE_URL="postgresql://u:p%40ss%20word@h/db",
         REDIS_URL="redis://:r%2Fs@h:6379/0",
     )  # fmt: skip
     assert set(secrets_of(settings)) - {""} == {
-        "token", "key", "brave", "secret", "old", "p@ss word", "p%40ss%20word", "r%2Fs", "r/s",
+        "token", "key", "brave", "of a header", "secret", "old", "p@ss word", "p%40ss%20word", "r%2Fs", "r/s",
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from . import (  # noqa: F401 - to register the lists
     conversations,
     grants,
     invites,
+    mcp,
     model_requests,
     site_models,
     users,

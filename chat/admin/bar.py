@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 GROUPS = (
     (_("People"), ("User", "Invite", "Group")),
     (_("Chats"), ("Conversation", "SharedLink", "ConversationAccess")),
-    (_("Models"), ("SiteModel", "Assistant")),
+    (_("Models"), ("SiteModel", "McpServer", "Assistant")),
     (_("Usage"), ("Run", "Call", "TitleRequest", "ApiKey")),
     (_("System"), ("Worker",)),
 )

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from chat.catalog import account, config
 from chat.catalog.catalog import current
 from chat.formats import grouped_number, written_cost
-from chat.models import Call, CatalogState, Run, Worker
+from chat.models import Call, CatalogState, McpTool, Run, Worker
 from chat.models.worker import DEAD_AFTER
 
 from .charts import charts
@@ -112,7 +112,13 @@ def _status() -> Status:
         ngettext("%(n)s server process is running.", "%(n)s server processes are running.", alive)
         % {"n": alive},
     ]
-    return Status(sentences, bad=bool(error))
+    changed = sum(tool.has_changed for tool in McpTool.objects.filter(accepted__isnull=False, listed=True))
+    if changed:
+        words = ngettext(
+            "%(n)s tool has changed: allow it again.", "%(n)s tools have changed: allow them again.", changed
+        )
+        sentences.insert(0, words % {"n": changed})
+    return Status(sentences, bad=bool(error or changed))
 
 
 def _list_problem(error: str) -> str:

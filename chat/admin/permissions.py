@@ -19,6 +19,8 @@ WORDS = {
     ("auth", "view_group"): _("see groups"),
     ("chat", "view_sitemodel"): _("see models"),
     ("chat", "change_sitemodel"): _("change models"),
+    ("chat", "view_mcpserver"): _("see tool servers"),
+    ("chat", "change_mcpserver"): _("change tool servers and the tools in use"),
     ("chat", "publish_prompt"): _("publish prompts"),
     ("chat", "publish_assistant"): _("publish assistants"),
     ("chat", "view_run"): _("see replies and statistics"),

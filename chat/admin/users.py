@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.accounts.forms import AccountForm, SetUserPasswordForm, UserChangeForm
-from chat.models import SiteModel, User
+from chat.models import McpServer, SiteModel, User
 from chat.models.user import REVIEWERS, Role, role_expression, set_permissions
 
 from .base import ChatAdmin, ConfirmedForm, ConfirmedFormMixin, LoggedValuesMixin
@@ -226,9 +226,12 @@ class GroupAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, D
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return False for a group that gives something.
 
-        Taking permissions away needs the password, see `ConfirmedForm`; a model without its last group is for
-        everybody.
+        Taking permissions away needs the password, see `ConfirmedForm`; a model or a tool server without its
+        last group is for everybody.
         """
-        if obj is not None and (obj.permissions.exists() or SiteModel.objects.filter(groups=obj).exists()):
+        restricted = (SiteModel.objects, McpServer.objects)
+        if obj is not None and (
+            obj.permissions.exists() or any(rows.filter(groups=obj).exists() for rows in restricted)
+        ):
             return False
         return request.user.is_superuser

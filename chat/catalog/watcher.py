@@ -188,6 +188,11 @@ class CatalogWatcher:
         self._met: dict[tuple[str, catalog.Lesson], str] = {}
         self._tasks = BackgroundTasks()
 
+    @property
+    def version(self) -> int:
+        """The version of the site's lists that this process has seen last."""
+        return self._version
+
     async def start(self) -> None:
         """Load the catalog before the first request is served, and start polling for changes."""
         if not await self._follow_account():

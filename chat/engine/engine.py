@@ -12,6 +12,7 @@ from django.conf import settings
 
 from chat.catalog import catalog, config
 from chat.catalog.watcher import CatalogWatcher
+from chat.conversations.tools.mcp.reading import ToolWatcher
 from chat.conversations.turns import attached
 from chat.conversations.turns.store import StoredTurn, TurnStore
 from chat.db.background import BackgroundTasks, spawn
@@ -94,6 +95,7 @@ class Engine:
         self.catalog_watcher = CatalogWatcher(
             self._configured_models, self._catalog, self.client, self._account_changed
         )
+        self.tool_watcher = ToolWatcher(lambda: self.catalog_watcher.version)
         self.router = Router(
             self.client,
             self._catalog.get,
@@ -160,6 +162,7 @@ class Engine:
         self.worker.channel = self.pubsub.channel
         await self.heartbeat.start()
         await self.catalog_watcher.start()
+        await self.tool_watcher.start()
         self.supervisor.writer.start()
         self._access_monitor.start()
         self._tasks.repeat(self._do_housekeeping, HOUSEKEEPING_INTERVAL_SECONDS, "housekeeping")
@@ -222,6 +225,7 @@ class Engine:
             await self.metrics.stop()
         await self.catalog_watcher.stop()
         await self.waiting_runs.stop()
+        await self.tool_watcher.stop()
         await self._access_monitor.stop()
         await self.pubsub.stop()
         await self.heartbeat.stop()

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_noop
 
 from chat.catalog import config
 from chat.conversations.tools import registry
+from chat.conversations.tools.mcp import servers
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.models import Worker
@@ -32,6 +33,7 @@ from chat.upstream.routing.router import Router
 
 from . import BAD, GOOD, NOTE, Finding
 from .files import check_confinement, check_files
+from .tool_servers import check_tool_server
 from .web_search import check_page_rendering, check_web_search
 
 TEST_QUESTION = "Say OK."
@@ -92,6 +94,7 @@ def service_checks(engine: Engine) -> list[Check]:
         checks.append(check_web_search)
     if settings.READ_PAGE_RENDERING != "none":
         checks.append(check_page_rendering)
+    checks += [partial(check_tool_server, name) for name in servers.names()]
     if settings.OPENAI_BASE_URL:
         checks.append(lambda: _check_endpoint(engine))
     return checks

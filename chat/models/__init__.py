@@ -12,6 +12,7 @@ from .identifier import Identifier
 from .import_job import ImportJob
 from .library import Assistant, AssistantDocument, AssistantVersion, Prompt
 from .links import Invite, SetupLink, SharedLink
+from .mcp import McpServer, McpTool
 from .memory import Memory
 from .message import Feedback, Message
 from .model_request import Call, TitleRequest

@@ -189,12 +189,16 @@ class SiteModel(models.Model):
         return self.delisted_at is not None or (rejected and self.rejections >= MAX_REJECTIONS)
 
 
+def left_by(deleted: Group, origin: Any, model: type[models.Model]) -> models.QuerySet[Any]:
+    """Return the rows of `model`, restricted to groups, that the deletion of groups leaves without one."""
+    doomed = {deleted.pk} if isinstance(origin, Group) else set(origin.values_list("pk", flat=True))
+    rows, others = model._default_manager, Group.objects.exclude(pk__in=doomed)
+    kept = rows.filter(groups__in=others).values("pk")
+    return rows.filter(pk__in=rows.filter(groups__in=doomed).values("pk")).exclude(pk__in=kept)
+
+
 @receiver(pre_delete, sender=Group)
 def hide_from_everybody(instance: Group, origin: Any, **_: Any) -> None:
     """Hide the models left without a group by this deletion: otherwise everybody could use them."""
-    doomed = {instance.pk} if isinstance(origin, Group) else set(origin.values_list("pk", flat=True))
-    link = SiteModel.groups.through.objects
-    kept = link.exclude(group_id__in=doomed).values("sitemodel_id")
-    theirs = SiteModel.objects.filter(pk__in=link.filter(group_id__in=doomed).values("sitemodel_id"))
-    if theirs.exclude(pk__in=kept).update(enabled=False, is_default=False):
+    if left_by(instance, origin, SiteModel).update(enabled=False, is_default=False):
         CatalogState.objects.bump_version()

@@ -103,7 +103,7 @@ def _conversation(user: User, imported: ImportedConversation, offered: Catalog) 
         model=_model(user, imported.model, offered),
         system=imported.system,
         parameters=known_parameters(imported.parameters),
-        tools=[name for name in offered_tools() if name in imported.tools],
+        tools=[name for name in offered_tools(user) if name in imported.tools],
         assistant_version=version_of(user, imported.assistant),
         created=imported.created,
         temporary=True,

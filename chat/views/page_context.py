@@ -92,7 +92,9 @@ def page_context(
         **_choice_of_model(catalog, model),
         "listing": listing,
         "is_thinking": chosen.get(parameter_form.THINKING, True),
-        "tools": tool_switches.switches(conversation.tools if conversation else first_tools(user, assistant)),
+        "tools": tool_switches.switches(
+            conversation.tools if conversation else first_tools(user, assistant), user
+        ),
         "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (

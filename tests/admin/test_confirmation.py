@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from chat.admin import connect
 from chat.catalog import account
 from chat.health.connection import Checked
-from chat.models import ApiKey, Site, User
+from chat.models import ApiKey, McpServer, Site, User
 from chat.views.accounts.login import CONFIRM_POOL
 from chatsite import urls
 from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
@@ -104,6 +104,11 @@ def connecting(client: Client, confirmation: dict[str, Any]) -> Any:
     return client.post("/admin/connect/", {"account": "new", "token": "token-of-another"} | confirmation)
 
 
+def listing_a_tool_server(client: Client, confirmation: dict[str, Any]) -> Any:
+    form = {"name": "wiki", "label": "Wiki", "url": "https://wiki.example/mcp", "tools-TOTAL_FORMS": "0"}
+    return client.post("/admin/chat/mcpserver/add/", form | {"tools-INITIAL_FORMS": "0"} | confirmation)
+
+
 DEEDS: dict[str, Post] = {
     "role": saving(role="reviewer"),
     "administration": saving(is_staff=None),
@@ -117,17 +122,20 @@ DEEDS: dict[str, Post] = {
     "gateway": letting_a_key_set_the_gateway,
     "Cloudflare account": connecting,
     "no account": lambda client, more: client.post("/admin/connect/", {"what": "disconnect"} | more),
+    "tool server": listing_a_tool_server,
 }
 
 # All that can be done in the administration: a new deed has to be judged.
 ASKING = {
     "change user", "auth_user_password_change", "chat_user_link", "add group", "change group",
-    "allow_gateway apikey", "connect",
+    "allow_gateway apikey", "connect", "add mcpserver", "change mcpserver",
 }  # fmt: skip
 WITHOUT_ASKING = {
     "add user", "add invite",  # they have no rights
     "delete invite", "delete group", "revoke apikey", "forbid_gateway apikey", "revoke sharedlink",
-    "withdraw assistant",  # take something away, and reveal nothing
+    "withdraw assistant", "delete mcpserver", "delete_selected mcpserver",
+    # take something away, and reveal nothing
+    "read_now mcpserver",  # what is new or other is not offered
     "change sitemodel", "show sitemodel", "hide sitemodel", "make_default sitemodel", "chat_sitemodel_doors",
     # choose among the models of the settings and of the connected account
     "site", "checkup", "chat_run_rates",  # a name and a picture; only look
@@ -160,6 +168,7 @@ def state() -> list[Any]:
         *Group.objects.order_by("pk").values_list("name", "permissions"),
         *ApiKey.objects.values_list("may_set_gateway"),
         *Site.objects.values_list("cloudflare_account", "cloudflare_token"),
+        *McpServer.objects.values_list("url"),
     ]
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.catalog import catalog
-from chat.models import Invite, Run, SiteModel, User, Worker
+from chat.models import Invite, McpServer, McpTool, Run, SiteModel, User, Worker
 from tests.admin import seed
 from tests.admin.conftest import LIST
 from tests.support.invites import issue_invite
@@ -62,6 +62,23 @@ def models(client: Client, number: int) -> None:
         row.groups.add(Group.objects.create(name=row.pk[:100]))
 
 
+def tool_servers(client: Client, number: int) -> str:
+    """Servers with tools and groups, and the page of one."""
+    group, _ = Group.objects.get_or_create(name="few")
+    for n in range(number):
+        row, _ = McpServer.objects.get_or_create(name=f"s{n}", label=f"S{n}", url="https://a.example/mcp")
+        row.groups.add(group)
+        McpTool.objects.get_or_create(server=row, name="look")
+        McpTool.objects.get_or_create(server=McpServer.objects.get(name="s0"), name=f"look{n}")
+    page = f"/admin/chat/mcpserver/{McpServer.objects.get(name='s0').pk}/change/"
+    client.get(page)  # learns the types of content
+    return page
+
+
+def listed_servers(client: Client, number: int) -> None:
+    tool_servers(client, number)
+
+
 def a_transcript(client: Client, number: int) -> str:
     """Others, and the address of a conversation that is as long."""
     seed.talks("bob", [f"talk {n}" for n in range(number)])
@@ -82,6 +99,8 @@ def a_transcript(client: Client, number: int) -> str:
         ("/admin/chat/user/", people, 1, 6),
         ("/admin/chat/invite/", invitations, 1, 4),
         ("/admin/chat/sitemodel/", models, 1, 12),
+        ("/admin/chat/mcpserver/", listed_servers, 1, 6),
+        ("the page of one", tool_servers, 1, 8),
         ("/admin/", runs_of_models, 1, 14),
     ],
 )

@@ -11,6 +11,7 @@ from chat.conversations.tools import permission, registry, service
 from chat.conversations.tools.search_providers import brave, provider
 from chat.conversations.tools.tool import CallContext, ToolFailed, ToolResult
 from chat.conversations.tools.web_search import WebSearch
+from chat.models import User
 from tests.fake_cloudflare import web_search
 from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
 from tests.support.waiting import becomes
@@ -111,12 +112,12 @@ async def test_a_gateway_without_credit(fake: WorkersAI, settings: Any) -> None:
 async def test_a_token_that_may_not_search_takes_the_offer_away(
     fake: WorkersAI, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert registry.offered()[0] == "web_search"
+    assert registry.offered(User())[0] == "web_search"
     settings.CLOUDFLARE_API_TOKEN = web_search.NO_PERMISSION
     assert registry.is_web_search_offered()
     assert await refused("a") == REJECTED
     assert not registry.is_web_search_offered()
-    assert "web_search" not in registry.offered()
+    assert "web_search" not in registry.offered(User())
     settings.WEB_SEARCH = "cloudflare"
     assert registry.is_web_search_offered()  # by the administrator's word
     settings.WEB_SEARCH = ""

@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from django.conf import settings
 
 from chat.catalog import config
+from chat.models import User
+from chat.models.mcp import PREFIX
 
 from . import permission
+from .mcp import servers
+from .mcp.tool import RemoteTool
 from .my_chats import SearchMyChats
 from .remember import Remember
 from .tool import Tool
@@ -41,13 +45,30 @@ _TOOLS: dict[str, tuple[Callable[[], Sequence[Tool]], Callable[[], bool]]] = {
 }
 
 
-def offered() -> list[str]:
+def offered(user: User) -> list[str]:
     """Return the names that a person may switch on, in the order in which a page shows them."""
+    return [*_own(), *(server.switch for server in servers.offered_to(user))]
+
+
+def _own() -> list[str]:
     return [name for name, (_make, is_offered) in _TOOLS.items() if is_offered()]
 
 
+def still_offered(names: Sequence[str], user: User) -> list[str]:
+    """Return the names without those of tool servers that this person may not use, or not any more."""
+    if not any(name.startswith(PREFIX) for name in names):
+        return list(names)
+    found = {server.switch for server in servers.offered_to(user)}
+    return [name for name in names if not name.startswith(PREFIX) or name in found]
+
+
 def tools_for(names: Iterable[str]) -> list[Tool]:
-    """Return the tools that these names bring, as far as this site offers them still."""
-    wanted = set(names)
-    found = [tool for name in offered() if name in wanted for tool in _TOOLS[name][0]()]
+    """Return the tools that these names bring, as far as this site offers them still.
+
+    The names are those of a run, which were checked for its person when it was stored.
+    """
+    wanted = dict.fromkeys(names)
+    found = [tool for name in _own() if name in wanted for tool in _TOOLS[name][0]()]
+    for server in filter(None, map(servers.find, wanted)):
+        found += [RemoteTool(server, tool) for tool in server.tools]
     return [*found, Remember()] if Remember.name in wanted else found

@@ -8,6 +8,8 @@ from django.utils.translation import gettext, ngettext
 from chat.catalog.catalog import model_name
 from chat.models import Step
 
+from .mcp import servers
+
 UNFINISHED = (Step.State.WAITING, Step.State.RUNNING)
 SHOWN_CHARS = 200  # of a model's argument
 
@@ -64,6 +66,8 @@ def _label(step: Step) -> str:
             return gettext("Read %(url)s") % names
         case "remember":
             return gettext("Remember “%(fact)s”") % names
+    if remote := servers.words_of(step.tool):
+        return gettext("Use %(tool)s of %(server)s") % remote
     return gettext("Use %(tool)s") % {"tool": step.tool}
 
 

@@ -50,7 +50,11 @@ class Permission:
 
 
 class ToolFailed(Exception):
-    """A call brought nothing. The message is for the person and the model."""
+    """A call brought nothing. The message is for the person, and for the model too if `text` is ""."""
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text or message
 
 
 @dataclass(slots=True)

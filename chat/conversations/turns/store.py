@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.catalog.catalog import CurrentCatalog, catalog_for_user
+from chat.conversations.tools.registry import still_offered
 from chat.db.executor import write_lock
 from chat.exceptions import Conflict, ConversationBusy, NotFound, RequestError
 from chat.files.passages.best_passages import Ranked, RankingRequest
@@ -137,7 +138,7 @@ class TurnStore:
             max_tokens=request.max_tokens,
             context_start=request.context_start or reply.parent_id,
             parameters=request.parameters,
-            tools=plan.tools,
+            tools=still_offered(plan.tools, user) if plan.tools else [],
             text_offset=len(reply.text),
             reasoning_offset=len(reply.reasoning),
             status=Run.Status.QUEUED if queued else Run.Status.RUNNING,

@@ -237,7 +237,7 @@ class ToolLoop:
                 try:
                     self._apply(step, await self._result(step.tool, arguments))
                 except ToolFailed as failure:
-                    step.state, step.summary, step.result = Step.State.FAILED, str(failure), str(failure)
+                    step.state, step.summary, step.result = Step.State.FAILED, str(failure), failure.text
             self._seconds_left -= asyncio.get_running_loop().time() - began
             step.summary, step.finished = step.summary[:MAX_STEP_SUMMARY_CHARS], timezone.now()
             await self._steps.show(step)

@@ -21,7 +21,7 @@ from chat.models import Step
 from chat.models.message import THUMBS
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
-from . import request_fields
+from . import access, request_fields
 from .errors import is_form
 
 MAX_QUESTION_CHARS = 200_000  # code points
@@ -59,7 +59,7 @@ def question(
         temporary=request_fields.parse_switch(request, sent, "temporary"),
         attachments=attachments,
         assistant=request_fields.parse_uuid(sent, "assistant"),
-        tools=_tools(sent),
+        tools=_tools(request, sent),
     )
 
 
@@ -72,7 +72,9 @@ def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     key = _client_key(request, sent, f"edit {message} {content}")
     system = request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS)
     parameters = sent_parameters(request, sent)
-    return EditMessage(message, content, key, _model(sent), system, parameters, attachments, _tools(sent))
+    return EditMessage(
+        message, content, key, _model(sent), system, parameters, attachments, _tools(request, sent)
+    )
 
 
 def regeneration(request: HttpRequest, message: uuid.UUID) -> RegenerateReply:
@@ -80,7 +82,7 @@ def regeneration(request: HttpRequest, message: uuid.UUID) -> RegenerateReply:
     sent = request_fields.parse(request, *known, required=False)
     model = _model(sent)
     key = _client_key(request, sent, f"regenerate {message} {model}")
-    return RegenerateReply(message, key, model, sent_parameters(request, sent), _tools(sent))
+    return RegenerateReply(message, key, model, sent_parameters(request, sent), _tools(request, sent))
 
 
 def continuation(request: HttpRequest, message: uuid.UUID) -> ContinueReply:
@@ -167,7 +169,7 @@ def _attachments(sent: dict[str, Any]) -> tuple[uuid.UUID, ...] | None:
     return _at_most(request_fields.parse_uuids(sent, ATTACHMENTS_FIELD))
 
 
-def _tools(sent: dict[str, Any]) -> tuple[str, ...] | None:
+def _tools(request: HttpRequest, sent: dict[str, Any]) -> tuple[str, ...] | None:
     """Return the names of the tools that replies may use; None if the field was not sent.
 
     A form sends an empty name with the checked ones, because it would send nothing if none is checked.
@@ -175,7 +177,7 @@ def _tools(sent: dict[str, Any]) -> tuple[str, ...] | None:
     names = sent.get(TOOLS_FIELD)
     if names is None:
         return None
-    known = offered()
+    known = offered(access.get_user(request))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise BadRequest(_("“%(name)s” must be a list of names.") % {"name": TOOLS_FIELD})
     wanted = dict.fromkeys(name for name in names if name)

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='run',
-            name='waited',
+            name='waited_seconds',
             field=models.FloatField(db_default=0.0, default=0.0, editable=False),
         ),
         migrations.AddField(

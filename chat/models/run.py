@@ -125,7 +125,7 @@ class Run(ModelRequest):
 
     While it waits until the person has answered for some of its calls, it has no worker, and `suspended` is
     what it goes on from: `messages`, those that follow the prompt, and `links`, the addresses on the pages
-    that it has read. `waited` is the time that it has waited, in seconds.
+    that it has read. `waited_seconds` is the time that it has waited.
     """
 
     class Status(models.TextChoices):
@@ -166,7 +166,7 @@ class Run(ModelRequest):
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
     tools = models.JSONField(default=list, db_default=[], blank=True)
     suspended = models.JSONField(null=True, blank=True, editable=False)
-    waited = models.FloatField(default=0.0, db_default=0.0, editable=False)
+    waited_seconds = models.FloatField(default=0.0, db_default=0.0, editable=False)
     status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
 
@@ -228,7 +228,7 @@ class Run(ModelRequest):
     @property
     def seconds(self) -> float | None:
         """Seconds from the creation to the end, without those that it waited; None until it has ended."""
-        return None if (seconds := super().seconds) is None else max(0.0, seconds - self.waited)
+        return None if (seconds := super().seconds) is None else max(0.0, seconds - self.waited_seconds)
 
     @property
     def usage(self) -> Usage | None:

@@ -91,7 +91,7 @@ def test_what_a_model_calls_is_text_on_the_page(chat: ChatPage) -> None:
 
 @WIDTHS
 @pytest.mark.parametrize("chosen", ["Allow once", "Don’t allow"])
-def test_the_person_is_asked_by_keyboard_and_sees_what_would_be_sent(chat: ChatPage, chosen: str) -> None:
+def test_the_person_is_asked_and_sees_what_would_be_sent(chat: ChatPage, chosen: str) -> None:
     url = f"https://web.example/?word=zinnober{'&more' * 40}"
     call = {"text": "I look.", "calls": [["read_page", {"url": url}]]}
     asked(chat, call, {"text": "Then without."})

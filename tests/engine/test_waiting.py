@@ -137,7 +137,7 @@ def test_once_is_once(alice: Person, web: Web) -> None:
     assert stream.done["status"] == "complete"
 
 
-def test_links_of_the_page_are_read_without_a_question_afterwards(alice: Person, web: Web) -> None:
+def test_links_of_the_page_need_no_question_later(alice: Person, web: Web) -> None:
     read = {"calls": [["read_page", {"url": f"{web.url}/made-up"}]]}
     asks = {"calls": [["read_page", {"url": f"{web.url}/elsewhere"}]]}
     follows = {"calls": [["read_page", {"url": f"{web.url}/further"}]]}

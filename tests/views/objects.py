@@ -99,6 +99,7 @@ def address(row: Row, turn: Turn) -> str:
             "sharedlink": turn.link,
             "assistant": turn.assistant,
         }.get(table, turn.conversation),
+        "number": "1",
         "app_label": "chat",
         "url": "nothing/",
         "rest": "1/change/",

@@ -305,6 +305,9 @@ CHAT = [
     Row("messages/<uuid:message>/undelete/", "POST", owner()),
     Row("runs/<uuid:run>/stream/", "GET", owner()),
     Row("runs/<uuid:run>/stop/", "POST", owner("202")),
+    # The reply has no step; tests/engine/test_waiting.py has those that wait.
+    Row("runs/<uuid:run>/steps/<int:number>/allow/", "POST", owner("404")),
+    Row("runs/<uuid:run>/steps/<int:number>/decline/", "POST", owner("404")),
     *API,
     Row("site/<version:version>/chat.webmanifest", SAFE, for_all("200")),
     Row("site/<site_picture:kind>/<version:version>/", SAFE, for_all("404")),  # there is no picture

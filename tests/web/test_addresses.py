@@ -144,12 +144,12 @@ KNOWN = {"https://example.org/a?q=1", "http://example.net/", "https://example.co
 )
 def test_an_address_that_the_model_made_up_asks_first(url: str, asks: bool) -> None:
     """What is refused anyway asks nobody."""
-    assert ReadPage().asks_first({"url": url}, CallContext(1, "c", set(KNOWN))) is asks
+    assert bool(ReadPage().permission({"url": url}, CallContext(1, "c", set(KNOWN)))) is asks
 
 
 def test_a_call_without_an_address_asks_nobody() -> None:
-    assert ReadPage().asks_first({}, CallContext(1, "c", set(KNOWN))) is False
-    assert ReadPage().asks_first({"url": 3}, CallContext(1, "c", set(KNOWN))) is False
+    assert ReadPage().permission({}, CallContext(1, "c", set(KNOWN))) is None
+    assert ReadPage().permission({"url": 3}, CallContext(1, "c", set(KNOWN))) is None
 
 
 def test_a_port_needs_a_host_that_is_allowed(settings: Any) -> None:

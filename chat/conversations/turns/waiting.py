@@ -109,10 +109,10 @@ def claim(
     if isinstance(request, RankingRequest):
         return row.user_id, request
     asked = steps.order_by("-created").values_list("created", flat=True).first() or row.created
-    row.waited += max(0.0, (timezone.now() - asked).total_seconds())
+    row.waited_seconds += max(0.0, (timezone.now() - asked).total_seconds())
     row.status = Run.Status.QUEUED if queued else Run.Status.RUNNING
     row.worker_id, row.epoch = lease.worker, lease.epoch
-    columns = {name: getattr(row, name) for name in ("waited", "status", "worker_id", "epoch")}
+    columns = {name: getattr(row, name) for name in ("waited_seconds", "status", "worker_id", "epoch")}
     with write_lock():
         if not Run.objects.filter(pk=run, status=Run.Status.WAITING).update(**columns):
             return None

@@ -157,7 +157,7 @@ class ActiveRun:
     def end(self, outcome: RunOutcome) -> None:
         self.finished = now = timezone.now()
         # At least 0, because the clock may have been set back.
-        seconds = max(0.0, (now - self.run.created).total_seconds() - self.run.waited)
+        seconds = max(0.0, (now - self.run.created).total_seconds() - self.run.waited_seconds)
         self.outcome = replace(
             outcome,
             seconds=seconds,

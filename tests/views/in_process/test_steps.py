@@ -80,7 +80,7 @@ def test_of_a_copy_no_address_may_be_read_unasked(talk: Conversation, alice: Use
     assert known_in(copy(User.objects.create_user("bob"), token, "m")) == []
 
 
-def test_a_question_of_others_stays_theirs_when_it_is_answered_again(talk: Conversation, alice: User) -> None:
+def test_a_question_of_others_stays_theirs_if_answered_again(talk: Conversation, alice: User) -> None:
     made = fork(alice, talk, leaf_of(talk).pk)
     question = leaf_of(made).parent
     assert question

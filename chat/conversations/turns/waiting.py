@@ -51,7 +51,7 @@ def answer(run: Run, number: int, given: Step.Answer) -> Step:
     with write_lock(), transaction.atomic():
         step = Step.objects.filter(run=run, number=number).first()
         if step is None:
-            raise NotFound(_("This reply has no such step."))
+            raise NotFound(_("This reply doesn’t exist."))
         unanswered = Step.objects.filter(run=run, state=Step.State.WAITING, answer="")
         asked = unanswered.filter(number=number)
         if given == Step.Answer.CONVERSATION:

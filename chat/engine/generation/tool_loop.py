@@ -176,7 +176,7 @@ class ToolLoop:
             asked["extras"] = extras
         results = await asyncio.gather(*(self._call(each) for each in called))
         if self._waiting:
-            following = [*request.messages[self._prompt_length :], asked]
+            following = tool_messages.storable([*request.messages[self._prompt_length :], asked])
             self._run.suspended = {"messages": following, "links": sorted(self._links)[:MAX_LINKS]}
             return None
         return self._following(request, asked, results)

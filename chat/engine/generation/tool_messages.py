@@ -42,6 +42,17 @@ def arguments_of(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def storable(value: Any) -> Any:
+    """Return JSON without NUL and lone surrogates, which PostgreSQL cannot store."""
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, list):
+        return [storable(each) for each in value]
+    if isinstance(value, dict):
+        return {storable(name): storable(each) for name, each in value.items()}
+    return value
+
+
 def fenced(number: int, source: Source) -> str:
     """Return a source for the model, in a fence that the source's own text cannot close."""
     text = re.sub(r"</?\s*source", "‹source", source.text, flags=re.IGNORECASE)

@@ -1,0 +1,98 @@
+"""Answers for calls that wait, and the claim of the reply that goes on, on the rows alone."""
+
+import uuid
+
+import pytest
+
+from chat.catalog.catalog import current
+from chat.conversations.turns import waiting
+from chat.conversations.turns.waiting import ClaimedRun
+from chat.engine.generation import tool_messages
+from chat.exceptions import Conflict, NotFound
+from chat.models import Conversation, Message, Run, RunChunk, Step, User, Worker
+from chat.ownership.protocol import Lease
+from tests.support.message_trees import Tree, conversation, run
+from tests.support.steps import step_of
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+HOST = "read_page web.example"
+
+
+@pytest.fixture
+def row() -> Run:
+    """A reply that waits for two calls, and has written something."""
+    model = next(iter(current.get())).id
+    talk = conversation()
+    Conversation.objects.filter(pk=talk.pk).update(model=model)
+    *_, reply = Tree(talk).grow(None, 2)
+    made = run(reply, "waiting", tools=["web_search"], suspended={"messages": [], "links": []})
+    Run.objects.filter(pk=made.pk).update(model=model)
+    RunChunk.objects.create(run=made, kind="t", start=0, text="I look.")
+    for number in (1, 2):
+        step_of(made, number, "read_page", state="waiting", permission=HOST, finished=None)
+    return made
+
+
+def claimed(row: Run) -> ClaimedRun | None:
+    lease = Lease(Worker.objects.create(id=uuid.uuid4(), host="here", pid=1).pk)
+    found = waiting.claim(row.pk, lease, current.get(), queued=False, ranked=None)
+    assert not isinstance(found, tuple)
+    return found
+
+
+def test_a_reply_is_claimed_once_all_calls_are_answered(row: Run) -> None:
+    assert claimed(row) is None
+    waiting.answer(row, 1, Step.Answer.ONCE)
+    assert claimed(row) is None
+    assert waiting.decline_late() == []
+    waiting.answer(row, 2, Step.Answer.DECLINED)
+    assert waiting.decline_late() == [row.pk]
+    found = claimed(row)
+    assert found
+    assert (found.text, found.run.status) == ("I look.", "running")
+    assert claimed(row) is None
+
+
+def test_an_answer_for_the_chat_holds_for_calls_alike_only(row: Run) -> None:
+    other = step_of(row, 3, "read_page", state="waiting", permission="read_page other.example", finished=None)
+    waiting.answer(row, 2, Step.Answer.CONVERSATION)
+    answers = dict(Step.objects.filter(run=row).values_list("number", "answer"))
+    assert answers == {1: "conversation", 2: "conversation", other.number: ""}
+    assert Conversation.objects.get().allowed_calls == [HOST]
+    waiting.answer(row, 1, Step.Answer.CONVERSATION)
+    assert Conversation.objects.get().allowed_calls == [HOST]
+
+
+@pytest.mark.parametrize("state", ["running", "done", "failed", "stopped"])
+def test_only_a_call_that_waits_is_answered(row: Run, state: str) -> None:
+    Step.objects.filter(number=1).update(state=state)
+    with pytest.raises(Conflict):
+        waiting.answer(row, 1, Step.Answer.CONVERSATION)
+    with pytest.raises(NotFound):
+        waiting.answer(row, 7, Step.Answer.ONCE)
+    assert Conversation.objects.get().allowed_calls == []
+
+
+def test_a_reply_whose_model_is_gone_ends_and_says_so(row: Run) -> None:
+    Step.objects.update(answer="once")
+    Run.objects.update(model="@cf/gone/gone")
+    Conversation.objects.update(model="@cf/gone/gone")
+    assert claimed(row) is None
+    row.refresh_from_db()
+    assert (row.status, row.error_code, row.suspended) == ("failed", "invalid", None)
+    assert "isn’t available here" in row.error_message
+    assert Message.objects.get(pk=row.message_id).text == "I look."
+
+
+def test_a_disabled_persons_reply_goes_on_no_more(row: Run) -> None:
+    Step.objects.update(answer="once")
+    User.objects.update(is_active=False)
+    assert claimed(row) is None
+    row.refresh_from_db()
+    assert (row.status, Message.objects.get(pk=row.message_id).text) == ("stopped", "I look.")
+    assert set(Step.objects.values_list("state", flat=True)) == {"stopped"}
+
+
+def test_what_a_server_sends_can_be_stored() -> None:
+    sent = [{"text": "a\x00b\ud800", "deep\x00": [{"c": "\x00"}, 1, None, True]}]
+    assert tool_messages.storable(sent) == [{"text": "ab�", "deep": [{"c": ""}, 1, None, True]}]

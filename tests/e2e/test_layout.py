@@ -159,6 +159,16 @@ def test_a_switch_of_the_box_shows_without_colour_that_it_is_on(window: Window, 
     expect(switch).not_to_have_css("box-shadow", "none")
 
 
+def test_a_sheet_that_comes_later_moves_nothing_in_the_card(window: Window, server: Server) -> None:
+    page = window(server, "root", at="/", width=NARROW)
+    steps, button, sheet = (page.locator(each) for each in (".checklist ol", ".checklist button", "#forms"))
+    sheet.evaluate("link => { link.rel = 'stylesheet'; }")
+    page.wait_for_function("document.getElementById('forms').sheet")
+    after = below(steps, button)
+    sheet.evaluate("link => { link.disabled = true; }")
+    assert below(steps, button) == after
+
+
 def test_the_administrations_fields_are_not_cut_off(window: Window, server: Server) -> None:
     page = window(server, "root", at="/admin/chat/user/add/", width=320)
     fields = page.locator("form input:visible")

@@ -17,7 +17,8 @@ TRIES = 200
 class Reply:
     """One reply: what it will say, and who watches. `pages`: for each viewer, whether it asks for HTML.
 
-    `steps`: the turns in which its model calls a tool before it says anything.
+    `steps`: the turns in which its model calls a tool before it says anything. `allows`: what everybody who
+    watches answers, if a call asks first.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Reply:
     pages: tuple[bool, ...]
     sent_twice: bool
     steps: int = 0
+    allows: bool = False
 
     @property
     def seconds(self) -> float:
@@ -67,6 +69,7 @@ def _reply(random: Random, name: str, number: int, size: Size) -> Reply:
         pages=tuple(random.random() < 0.5 for _ in range(size.viewers)),
         sent_twice=number % 4 == 0,
         steps=3 if number % 2 else 0,
+        allows=number % 4 == 1,
     )
 
 

@@ -29,6 +29,11 @@ class Sighting:
     blocks: list[str] = field(default_factory=list)
     notes: list[tuple[float, str]] = field(default_factory=list)
 
+    @property
+    def asked(self) -> int | None:
+        """The number of a call that waits for the person's answer."""
+        return next((number for number, state in self.steps.items() if state == "waiting"), None)
+
     def note(self, what: str) -> None:
         """Evidence: when, and with how much text on the screen."""
         self.notes.append((time.time(), f"{what} at {len(self.text)}.{len(self.reasoning)}"))

@@ -46,10 +46,16 @@ def name_in(text: str) -> str:
 async def known(
     run: Run, name: str = "", tokens: int = 5, thoughts: int = 0, delay: float = 0.05, steps: int = 0
 ) -> None:
-    """Send the texts known for `name`: its reasoning, then its text, after so many turns with a call."""
+    """Send the texts known for `name`: its reasoning, then its text, after so many turns with a call.
+
+    The second call asks the person first: nobody else has named its address.
+    """
     asked = [each for each in run.body["messages"] if each.get("tool_calls")]
     if run.body.get("tools") and len(asked) < steps:
-        function = {"name": "search_my_chats", "arguments": json.dumps({"query": f"{name}s{len(asked)}"})}
+        tool, arguments = "search_my_chats", {"query": f"{name}s{len(asked)}"}
+        if len(asked) == 1:
+            tool, arguments = "read_page", {"url": f"http://127.0.0.1/?{name}"}
+        function = {"name": tool, "arguments": json.dumps(arguments)}
         call = {"index": 0, "id": f"call{len(asked)}", "type": "function", "function": function}
         called = frames.frame({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
         await asyncio.sleep(delay * 5)

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from chat.db.background import BackgroundTasks
 from chat.wire import sse
 from tests.support.people import CSRF, SESSIONS
 
@@ -19,6 +20,7 @@ SILENCE_SECONDS = 20.0  # a stream carries at least a ping each 15; some viewers
 PATIENCE_SECONDS = 120.0  # and some do not
 ANSWER_SECONDS = 30.0
 PAUSE_SECONDS = (0.2, 1.2)
+ANSWERED = (202, 404, 409)  # taken, or the call does not wait any more
 
 
 def client(port: int) -> httpx.AsyncClient:
@@ -47,6 +49,7 @@ class Audience:
         self.sightings: list[Sighting] = []
         self._http = http
         self._known = asyncio.Event()
+        self._answers = BackgroundTasks()
 
     async def watch(self, began: float) -> None:
         """Watch until every viewer has seen the end. Cancel this if it takes too long."""
@@ -91,6 +94,21 @@ class Audience:
                 sighting.joined = True
                 async for event, own_id in events(response):
                     sighting.take(event, own_id=own_id)
+                    if event.event == "step" and (asked := sighting.asked):
+                        self._answers.start(self._answer(asked))
+
+    async def _answer(self, number: int) -> None:
+        """Answer for a call that asks first, until the answer is taken. All viewers do, at the same time."""
+        path = f"/runs/{self.run}/steps/{number}/{'allow' if self.reply.allows else 'decline'}/"
+        while True:
+            try:
+                response = await self._http.post(path, headers=cookies(self.reply.person), json={})
+            except httpx.TransportError:
+                pass
+            else:
+                if response.status_code in ANSWERED:
+                    return
+            await asyncio.sleep(random.uniform(*PAUSE_SECONDS))
 
     def _request(self, sighting: Sighting, *, sends: bool) -> dict[str, Any]:
         """A send until it is taken, then the rest of the stream."""
@@ -98,7 +116,7 @@ class Audience:
         headers = cookies(self.reply.person)
         if sends:
             body: dict[str, Any] = {"content": question(self.reply), "client_key": self.client_key}
-            body |= {"tools": ["search_my_chats"]} if self.reply.steps else {}
+            body |= {"tools": ["search_my_chats", "web_search"]} if self.reply.steps else {}
             return {"method": "POST", "url": f"/c/{query}", "json": body, "headers": headers}
         if sighting.position:
             headers["Last-Event-ID"] = sighting.position

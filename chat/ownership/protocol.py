@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 HEARTBEAT_SECONDS = 3.0
 SILENT_SECONDS = 12.0
+LAUNCH_SECONDS = 2.0  # a run whose row is there has a task by then, unless its confirmation was lost
 STEADY_SECONDS = 6.0  # the longest gap in a process's own heartbeats after which its observations stay valid
 LOCK_TRUSTED_SECONDS = 900.0  # longer than a reply may take: a process that hangs for ever keeps no run live
 AHEAD_SECONDS = 60.0  # replies are paused once nothing could be stored for so long
@@ -54,7 +55,7 @@ class Lease(Generic[W]):
         self._observed: dict[W, tuple[Heartbeat, float]] = {}
         self._sent = float("-inf")
         self._answered = float("-inf")
-        self._unknown: set[Any] = set()
+        self._unknown: dict[Any, float] = {}  # own runs without a task, with the answer that named them first
 
     def renewed(self, sent: float, answered: float, rows: Mapping[W, Heartbeat]) -> None:
         """Record a confirmed heartbeat, with the rows of all workers, read after our own was written."""
@@ -106,14 +107,14 @@ class Lease(Generic[W]):
         return self.is_silent(worker, LOCK_TRUSTED_SECONDS if locked else SILENT_SECONDS)
 
     def abandoned(self, stored: Collection[Id], known: Collection[Id]) -> set[Id]:
-        """Return our own live runs (`stored`) without a task (not `known`) at two heartbeats in a row.
+        """Return own live runs (`stored`) without a task (not `known`) at two heartbeats with time between.
 
-        The confirmation of their insertion was lost. At only one heartbeat they may be about to be launched.
+        The confirmation of their insertion was lost. At the first heartbeat they may be about to be launched;
+        so they may at a second one right after it, as happens when an outage ends.
         """
         unknown = set(stored) - set(known)
-        abandoned = unknown & self._unknown
-        self._unknown = unknown
-        return abandoned
+        self._unknown = {run: self._unknown.get(run, self._answered) for run in unknown}
+        return {run for run, since in self._unknown.items() if self._sent - since >= LAUNCH_SECONDS}
 
 
 def may_fence(row: Heartbeat | None, observed: Heartbeat) -> bool:

@@ -47,7 +47,7 @@ MUTANTS: dict[str, dict[str, str]] = {
     "tests/ownership/test_protocol.py": {
         "if max(answered - sent, sent - self._answered) > STEADY_SECONDS:": "if False:",
         "return now - self._sent < SILENT_SECONDS": "return True",
-        "abandoned = unknown & self._unknown": "abandoned = unknown",
+        "if self._sent - since >= LAUNCH_SECONDS": "",
         "if self._batch is None:\n": "if True:\n",
         "if ours.begins(stored):": "if False:",
         "Merge.EXTEND if is_last and stored.begins(ours)": "Merge.EXTEND if stored.begins(ours)",

@@ -75,8 +75,21 @@ def test_no_run_begins_under_a_lease_that_may_be_lost() -> None:
 
 def test_a_run_without_a_task_is_abandoned_at_the_second_beat() -> None:
     lease = Lease("we")
+    lease.renewed(10.0, 10.1, {"we": Heartbeat(1, 1)})
     assert lease.abandoned(["launched", "lost"], ["launched"]) == set()
+    lease.renewed(13.0, 13.1, {"we": Heartbeat(1, 2)})
     assert lease.abandoned(["launched", "lost"], ["launched"]) == {"lost"}
+
+
+def test_of_two_beats_that_an_outage_held_up_the_first_counts() -> None:
+    """They are answered at once: a run that was stored meanwhile is about to be launched."""
+    lease = Lease("we")
+    lease.renewed(10.0, 30.1, {"we": Heartbeat(1, 1)})
+    assert lease.abandoned(["stored"], []) == set()
+    lease.renewed(30.1, 30.2, {"we": Heartbeat(1, 2)})
+    assert lease.abandoned(["stored"], []) == set()
+    lease.renewed(33.1, 33.2, {"we": Heartbeat(1, 3)})
+    assert lease.abandoned(["stored"], []) == {"stored"}
 
 
 @dataclass

@@ -19,6 +19,7 @@ from . import (
     memory,
     several,
     site,
+    steps,
     targets,
 )
 from .stage import IncompleteError, Stage
@@ -35,6 +36,7 @@ class Size:
     tokens: int = 200
     probes: int = 125
     rounds: int = 3
+    sends: int = 40  # replies with steps
     ratio_rounds: int = 5
     held: int = 1000
     plateau: float = 6.0  # seconds
@@ -65,7 +67,7 @@ def measure(size: Size) -> list[Line]:
         found.extend(lines)
 
     with Stage() as stage:
-        with stage.server() as (_, process, chat):
+        with stage.server() as (server, process, chat):
             ours = cost.cost(stage, process, chat, size.streams, size.tokens, size.rounds)
             api = cost.cost(stage, process, targets.api(chat.url), size.streams, size.tokens, size.rounds)
             relay = cost.cost(stage, stage.relay, stage.relayed, size.streams, size.tokens, size.rounds)
@@ -79,11 +81,12 @@ def measure(size: Size) -> list[Line]:
                 "Waiting: from the send to the first text, beyond the median of the fake asked directly",
                 waits,
             )
+            show("Steps of replies", steps.stepped(stage, server, process, ours, size.sends, size.rounds))
             one = several.Measured(process, chat, size.streams)
             show(f"Several processes: {size.workers} workers", several.lines(stage, one, size))
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
-        show("Memory", memory.kept(stage, size.replies))
+        show("Memory", [*memory.kept(stage, size.replies), *steps.kept_by_steps(stage)])
         made = site.Size().divided(size.divisor)
         show(f"Administration of {made.messages:,} messages", administration.administered(stage, made))
         show("Rendering", list(hold.holds()))

@@ -10,7 +10,7 @@ import uvloop
 
 from .process import Process
 from .recorder import Recorder, start_recording
-from .targets import Target, Words
+from .targets import Question, Target, Words
 from .transcript import Transcript
 
 LONGEST = 90.0  # seconds a job may take
@@ -26,11 +26,11 @@ class Job:
     """
 
     target: Target
-    question: Words
+    question: Question
     streams: int
     over: float = 0.0
     probed: tuple[Target, ...] = ()
-    probe: Words = ONE_WORD
+    probe: Question = ONE_WORD
     rounds: int = 0
     pause: float = 0.05
     hold: bool = False

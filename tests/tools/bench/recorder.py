@@ -8,7 +8,7 @@ import time
 from typing import cast
 from urllib.parse import urlsplit
 
-from .targets import Target, Words
+from .targets import Question, Target
 from .transcript import Reader, Transcript
 
 END = b"0\r\n\r\n"  # of a chunked body
@@ -58,7 +58,7 @@ class Recorder(asyncio.Protocol):
         return self._reader.transcript
 
 
-async def start_recording(target: Target, question: Words, wait: float = 0.0) -> Recorder:
+async def start_recording(target: Target, question: Question, wait: float = 0.0) -> Recorder:
     if wait:
         await asyncio.sleep(wait)
     address = urlsplit(target.url)

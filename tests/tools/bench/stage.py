@@ -48,9 +48,9 @@ class Stage:
         self._stack.close()
 
     @contextmanager
-    def server(self) -> Iterator[tuple[Server, Process, Chat]]:
+    def server(self, **env: str) -> Iterator[tuple[Server, Process, Chat]]:
         """A server that was just started, and has answered some questions."""
-        server = self.new_server(self.template)
+        server = self.new_server(self.template, **env)
         try:
             started = time.monotonic()
             server.start()
@@ -95,6 +95,7 @@ class Stage:
 
     def errors(self, job: Job, report: Report) -> int:
         """Streams of the crowd that did not end with `[DONE]` and the very text that the fake says."""
+        assert isinstance(job.question, Words)
         text = self._text(job.question.tokens)
         return sum(not stream.complete or stream.text != text for stream in report.crowd)
 

@@ -83,6 +83,9 @@ class ToolForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial.update(allowed=self.instance.is_allowed, seen=_digest(self.instance))
+        labels = {"allowed": _("Allow %(tool)s"), "asks_first": _("%(tool)s asks first")}
+        for name, label in labels.items():
+            self.fields[name].widget.attrs["aria-label"] = label % {"tool": self.instance}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -150,7 +153,6 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
     list_display = ("label", "name", "url", "enabled", "groups_", "tools_", "read_", "problem_")
     search_fields = ("name", "label", "url")
     fields = ("label", "name", "url", "headers", "groups", "enabled", "read_", "problem_", "current")
-    inlines = (ToolInline,)
     actions = ("read_now",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -159,6 +161,10 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Return also the name of a server that is there: conversations and steps have it."""
         return ("name", "read_", "problem_") if obj else ("read_", "problem_")
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> tuple[Any, ...]:
+        """Return the tools of a server that is there."""
+        return (ToolInline,) if obj else ()
 
     @admin.display(description=_("groups"))
     def groups_(self, obj: McpServer) -> SafeString | str:

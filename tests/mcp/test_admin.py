@@ -66,6 +66,7 @@ def test_what_is_allowed_is_what_the_page_showed(root: Client, times: Host) -> N
     page = root.get(page_of(row)).content.decode()
     assert "Get current time in a specific timezone" in page
     assert "Only reads, says the server." in page
+    assert 'aria-label="Allow get_current_time"' in page
     shown = form_of(root, row)
     sent = fields(times) | shown | {"tools-1-allowed": "on"}
     McpTool.objects.filter(name="get_current_time").update(description="Now something else.")

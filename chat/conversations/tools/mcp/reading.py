@@ -72,9 +72,11 @@ async def read(key: int) -> None:
 async def _asked(row: McpServer) -> tuple[list[McpTool] | None, str]:
     """Return the tools that the server lists, unsaved, and what is wrong; None if there is no list."""
     try:
-        from . import client
+        await servers.load_client()
     except ImportError:
         return None, NOT_INSTALLED
+    from . import client
+
     try:
         async with asyncio.timeout(settings.TOOL_CALL_SECONDS):
             listed = await client.list_tools(row.url, row.headers)

@@ -1,8 +1,10 @@
 """The tool servers as this process has read them last from the database. Looking at them asks nobody."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings
@@ -87,6 +89,11 @@ def find(switch: str) -> Server | None:
     """Return an offered server that has tools, by the name in a request."""
     found = _servers.get(switch.removeprefix(PREFIX)) if switch.startswith(PREFIX) else None
     return found if found and found.enabled and found.tools else None
+
+
+async def load_client() -> None:
+    """Import the client in a thread: the SDK takes seconds. Raises ImportError where it is not installed."""
+    await asyncio.to_thread(import_module, "chat.conversations.tools.mcp.client")
 
 
 async def is_offered(switch: str, function: str, user: int) -> bool:

@@ -43,6 +43,7 @@ class RemoteTool:
         return Permission(f"mcp {self.name}", question)
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
+        await servers.load_client()
         from . import client
 
         if not await servers.is_offered(self._server.switch, self.name, context.user):  # since the run began

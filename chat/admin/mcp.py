@@ -114,10 +114,16 @@ class ToolInline(admin.TabularInline):
 
     model = McpTool
     form = ToolForm
+    template = "admin/chat/mcpserver/tools.html"
     extra = max_num = 0
     can_delete = False
     fields = ("about", "allowed", "asks_first", "seen")
     readonly_fields = ("about",)
+
+    @property
+    def media(self) -> forms.Media:
+        """No script: rows are neither added nor removed here."""
+        return forms.Media()
 
     @admin.display(description=_("what the server says of it"))
     def about(self, obj: McpTool) -> SafeString:
@@ -129,7 +135,8 @@ class ToolInline(admin.TabularInline):
             (gettext("Only reads, says the server."), obj.read_only),
         ]
         return format_html(
-            "<bdi>{}</bdi>{}<details><summary>{}</summary><pre>{}</pre></details>",
+            "<code>{}</code><br><bdi>{}</bdi>{}<details><summary>{}</summary><pre>{}</pre></details>",
+            obj.name,
             obj.description or "–",
             format_html_join("", "<br><em>{}</em>", [(words,) for words, is_so in notes if is_so]),
             gettext("Parameters"),

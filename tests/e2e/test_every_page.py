@@ -25,7 +25,7 @@ from django.contrib.auth.models import Group, Permission
 from django.contrib.auth.tokens import default_token_generator
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
-from chat.models import Invite, SiteModel
+from chat.models import Invite, McpServer, McpTool, SiteModel
 bread = talk("alice", "Sourdough", 2, reply="Into the **fridge**:\\n\\n```python\\nrest({n})\\n```",
     reasoning="They ask about the cold.")
 first, reply = messages_of(bread)[:2]
@@ -39,14 +39,17 @@ token = invite.generate_token()
 invite.save()
 bob = person("bob")
 group = Group.objects.create(name="Family")
+wiki = McpServer.objects.create(name="wiki", label="Wiki", url="https://wiki.example/mcp", enabled=False)
+McpTool.objects.create(server=wiki, name="look", description="Looks.", accepted={})
 model = quote(SiteModel.objects.first().pk)
 reset = urlsafe_base64_encode(force_bytes(bob.pk)) + "/" + default_token_generator.make_token(bob)
-print(bread.pk, bob.pk, group.pk, invite.pk, model, token, reset)
+print(bread.pk, bob.pk, group.pk, invite.pk, wiki.pk, model, token, reset)
 """
 # Parts of routes that what is planted takes the place of: the last ones that are printed, in order.
 ROUTES = (
     "group/<path:object_id>",
     "invite/<path:object_id>",
+    "mcpserver/<path:object_id>",
     "sitemodel/<path:object_id>",
     "invite/<str:token>",
     "<str:uidb64>/<str:token>",

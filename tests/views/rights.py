@@ -364,6 +364,7 @@ ADMIN = [
     Row("admin/chat/sitemodel/doors/", ALL, root("200")),
     *renamed("offeredmodel", "sitemodel"),
     *renamed("reading", "conversationaccess"),
+    *table("chat/mcpserver"),
     *table("chat/invite", changed="403"),
     *revocable("apikey", ("root",)),
     *revocable("sharedlink", ("erin", "root")),

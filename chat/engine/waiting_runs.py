@@ -3,8 +3,11 @@
 The process that takes the last answer claims the run and goes on with it; the others show what it stores.
 """
 
+import asyncio
 import uuid
 from functools import partial
+
+from django.utils import translation
 
 from chat.catalog.catalog import CurrentCatalog
 from chat.conversations.turns import waiting
@@ -22,6 +25,7 @@ from chat.ownership.protocol import Lease
 from chat.wire.position import Position
 
 SWEEP_INTERVAL_SECONDS = 5.0
+LAST_CLAIM_SECONDS = 3.0  # longest wait for the database at shutdown
 MAX_RANKINGS = 4  # of the documents of one prompt, because what has to be ranked may change
 
 
@@ -42,23 +46,36 @@ class WaitingRuns:
         self._supervisor, self._remote_runs = supervisor, remote_runs
         self._document_ranking, self._titles, self._heartbeat = document_ranking, titles, heartbeat
         self._tasks = BackgroundTasks()
+        self._claims = BackgroundTasks()
         self._stopped = False
 
     def start(self) -> None:
         self._tasks.repeat(self._sweep, SWEEP_INTERVAL_SECONDS, "late answers")
 
     async def stop(self) -> None:
-        """Claim no further run."""
+        """Claim no further run, and launch those that are being claimed."""
         self._stopped = True
         await self._tasks.cancel()
+        await self._claims.wait(LAST_CLAIM_SECONDS)
 
     def adopt(self, state: RunState) -> None:
         """Keep showing a run that has begun to wait. Its calls may have been answered before that."""
         self._remote_runs.adopt(state)
-        self._tasks.start(log_failure(self.go_on(state.info.run), "a run that waited"))
+        self._start(state.info.run)
 
     async def go_on(self, run: uuid.UUID) -> None:
-        """Generate a waiting run from here, if all its calls are answered and no other process does."""
+        """Generate a waiting run from here, if all its calls are answered and no other process does.
+
+        A failure is logged: the answers are stored, and the next sweep goes on.
+        """
+        # Shielded from cancellation: a client that disconnects would leave a claimed run without a task.
+        await asyncio.shield(self._start(run))
+
+    def _start(self, run: uuid.UUID) -> "asyncio.Task[None]":
+        claim = self._claim(run, translation.get_language())
+        return self._claims.start(log_failure(claim, "a run that waited"))
+
+    async def _claim(self, run: uuid.UUID, language: str) -> None:
         ranked: Ranked | None = None
         for _attempt in range(MAX_RANKINGS):
             if self._stopped or run in self._supervisor.states:
@@ -71,7 +88,8 @@ class WaitingRuns:
             if claimed is None:
                 return
             if isinstance(claimed, ClaimedRun):
-                self._launch(claimed)
+                with translation.override(claimed.language or language):
+                    self._launch(claimed)
                 return
             ranked = await self._document_ranking.rank(*claimed)
 

@@ -64,6 +64,16 @@ def is_allowed(url: URL) -> bool:
     return bool(listed) and ((url.raw_host, None) in listed or (url.raw_host, url.port) in listed)
 
 
+def shown_host(url: URL) -> str:
+    """Return the host for a person: letters that other letters look like beside the form that is asked."""
+    asked = url.host_port_subcomponent or ""
+    try:
+        name = url.host or ""
+    except UnicodeError:  # of an "xn--" name that nothing is written as
+        return asked
+    return asked if name.isascii() else f"{name} ({asked})"
+
+
 def is_own(url: URL) -> bool:
     """Return True for a name of this site."""
     return validate_host(url.host_subcomponent or "", [*settings.ALLOWED_HOSTS, ".localhost"])

@@ -48,9 +48,10 @@ class ReadPage:
         key = addresses.key(address := str(arguments.get("url", "")))
         if not key or key in set(map(addresses.key, context.known)):
             return None
-        host = addresses.parsed(address).host or ""
+        host = addresses.shown_host(url := addresses.parsed(address))
         question = _("The model wrote this address itself. If you allow it, %(host)s gets the whole address.")
-        return Permission(f"read_page {host}"[:MAX_PERMISSION_CHARS], question % {"host": host})
+        key = f"read_page {url.host_port_subcomponent}"[:MAX_PERMISSION_CHARS]
+        return Permission(key, question % {"host": host})
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         address = arguments.get("url")

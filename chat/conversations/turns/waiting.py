@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,7 +19,7 @@ from chat.db.executor import write_lock
 from chat.exceptions import Conflict, NotFound, RequestError
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.limits import MAX_ALLOWED_CALLS
-from chat.models import Conversation, Run, RunChunk, Step
+from chat.models import Conversation, Preferences, Run, RunChunk, Step
 from chat.ownership.protocol import Lease
 from chat.ownership.recovery import end_run
 from chat.upstream.catalog import Catalog
@@ -29,18 +30,26 @@ from .planner import Planner
 
 ANSWER_WITHIN = timedelta(days=1)  # afterwards a call counts as declined
 MAX_SWEPT = 100  # runs of one sweep
+CHANGED_BY_A_CLAIM = (
+    "waited_seconds", "status", "worker_id", "epoch", "answered_by", "fallback_reason",
+)  # fmt: skip
+LEAST_WAIT_SECONDS = 0.001  # that counts, also where the clock was set back
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedRun:
-    """A run that has waited and is this process's now, its text so far, and its prompt."""
+    """A run that has waited and is this process's now, its text so far, and its prompt.
+
+    `language` is the one that its person has chosen; "" for the browser's.
+    """
 
     run: Run
     text: str
     reasoning: str
     request: ChatRequest
+    language: str = ""
 
 
 def answer(run: Run, number: int, given: Step.Answer) -> Step:
@@ -72,16 +81,21 @@ def _allow(conversation: uuid.UUID, permission: str) -> None:
 
 
 def decline_late() -> list[uuid.UUID]:
-    """Decline the calls that nobody has answered in time. Return waiting runs without an unanswered call."""
-    waiting = Run.objects.live().filter(status=Run.Status.WAITING)
-    if not (runs := list(waiting.order_by("created").values_list("pk", flat=True)[:MAX_SWEPT])):
-        return []
-    unanswered = Step.objects.filter(run__in=runs, state=Step.State.WAITING, answer="")
-    if late := list(unanswered.filter(created__lt=timezone.now() - ANSWER_WITHIN)):
+    """Decline the calls that nobody has answered in time. Return waiting runs without an unanswered call.
+
+    Both in portions: there may be many that wait, and those that nobody answers hold up no others.
+    """
+    waiting = Run.objects.live().filter(status=Run.Status.WAITING).order_by("created")
+    unanswered = Step.objects.filter(state=Step.State.WAITING, answer="")
+    # A run that has begun to wait is older than its calls.
+    before = timezone.now() - ANSWER_WITHIN
+    late = unanswered.filter(run=OuterRef("pk"), created__lt=before)
+    runs = waiting.filter(Exists(late), created__lt=before).values_list("pk", flat=True)
+    if found := list(runs[:MAX_SWEPT]):
         with write_lock():
-            unanswered.filter(pk__in=[step.pk for step in late]).update(answer=Step.Answer.DECLINED)
-    owing = set(unanswered.values_list("run", flat=True))
-    return [run for run in runs if run not in owing]
+            unanswered.filter(run__in=found, created__lt=before).update(answer=Step.Answer.DECLINED)
+    answered = waiting.exclude(Exists(unanswered.filter(run=OuterRef("pk"))))
+    return list(answered.values_list("pk", flat=True)[:MAX_SWEPT])
 
 
 def claim(
@@ -109,11 +123,18 @@ def claim(
     if isinstance(request, RankingRequest):
         return row.user_id, request
     asked = steps.order_by("-created").values_list("created", flat=True).first() or row.created
-    row.waited_seconds += max(0.0, (timezone.now() - asked).total_seconds())
+    waited_before = row.waited_seconds
+    row.waited_seconds += max(LEAST_WAIT_SECONDS, (timezone.now() - asked).total_seconds())
     row.status = Run.Status.QUEUED if queued else Run.Status.RUNNING
     row.worker_id, row.epoch = lease.worker, lease.epoch
-    columns = {name: getattr(row, name) for name in ("waited_seconds", "status", "worker_id", "epoch")}
+    if request.model.id != row.model:
+        row.answered_by, row.fallback_reason = request.model.id, ErrorKind.UNKNOWN_MODEL.value
+    columns = {name: getattr(row, name) for name in CHANGED_BY_A_CLAIM}
+    # Each claim changes the seconds: the run may have gone on since it was read, and wait for other answers.
+    unclaimed = Run.objects.filter(pk=run, status=Run.Status.WAITING, waited_seconds=waited_before)
     with write_lock():
-        if not Run.objects.filter(pk=run, status=Run.Status.WAITING).update(**columns):
+        if not unclaimed.update(**columns):
             return None
-    return ClaimedRun(row, *RunChunk.objects.texts(run), request)
+    preferences = Preferences.of(row.conversation.user)
+    language = preferences.language if preferences else ""
+    return ClaimedRun(row, *RunChunk.objects.texts(run), request, language)

@@ -81,7 +81,7 @@ class Supervisor:
         """Start a run whose row is committed."""
         active_run = ActiveRun.of(run, state)
         tools = tools_for(run.tools) if run.tools else []
-        if any(request.model.tools or tool.name in SEARCHES for tool in tools):
+        if run.suspended or any(request.model.tools or tool.name in SEARCHES for tool in tools):
             active_run.tool_loop = ToolLoop(active_run, tools, self._worker, translation.get_language())
         self.states[run.pk] = state
         self.writer.add(active_run)

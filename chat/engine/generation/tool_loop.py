@@ -41,6 +41,7 @@ ABOUT_SOURCES = (
     " [3]. Cite only sources that you were given."
 )
 MAX_LINKS = 1_000  # that a run which waits keeps
+ALLOWED = (Step.Answer.ONCE, Step.Answer.CONVERSATION)
 SEARCHES = ("web_search", "search_my_chats")
 NO_MORE_CALLS = "No more calls are possible in this reply. Answer with what you have."
 DECLINED = "The person does not allow this call. Answer without it."
@@ -95,7 +96,7 @@ class ToolLoop:
         self._restore(past.steps)
         found = [step.result for step in past.earlier if step.state == Step.State.DONE and step.result]
         today = f"Today is {timezone.localdate():%A, %d %B %Y}."
-        if not request.model.tools:
+        if not (request.model.tools and self._tools):
             return tool_messages.with_system(request, [today, ABOUT_SOURCES, *found])
         declared = [{"type": "function", "function": tool.declaration} for tool in self._tools.values()]
         request = replace(request, raw_parameters={**request.raw_parameters, "tools": declared})
@@ -120,10 +121,14 @@ class ToolLoop:
         self._links |= set(suspended["links"])
         self._context.known |= self._links
         *before, asked = suspended["messages"]
-        request = replace(request, messages=[*request.messages, *before])
         steps = [step for step in self._restored if step.turn == self._turns]
         both = zip_longest(asked["tool_calls"], steps)  # a call beyond the limit has none
         results = await asyncio.gather(*(self._resumed(call, step) for call, step in both))
+        if "tools" not in request.raw_parameters:  # the site has none any more, or the model cannot call
+            told = tool_messages.results_of(request, asked, asked["tool_calls"], results)
+            found = [each["content"] for each in [*before, *told] if each["role"] == "tool"]
+            return tool_messages.with_system(request, found)
+        request = replace(request, messages=[*request.messages, *before])
         return self._following(request, asked, results)
 
     async def _resumed(self, call: Mapping[str, Any], step: Step | None) -> str:
@@ -131,7 +136,7 @@ class ToolLoop:
             return NO_MORE_CALLS
         if step.state != Step.State.WAITING:
             return step.result
-        if step.answer != Step.Answer.DECLINED:
+        if step.answer in ALLOWED:
             step.state, step.created = Step.State.RUNNING, timezone.now()
             return await self._make(step, tool_messages.arguments_of(call["function"]["arguments"]))
         with translation.override(self._language):

@@ -1,5 +1,6 @@
 """The messages of tool calls: the calls as the model wrote them, and their results as it gets them."""
 
+import math
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -43,9 +44,11 @@ def arguments_of(text: str) -> dict[str, Any] | None:
 
 
 def storable(value: Any) -> Any:
-    """Return JSON without NUL and lone surrogates, which PostgreSQL cannot store."""
+    """Return JSON without NUL, lone surrogates and NaN, which a database refuses."""
     if isinstance(value, str):
         return sanitize(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, list):
         return [storable(each) for each in value]
     if isinstance(value, dict):

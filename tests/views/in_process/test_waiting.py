@@ -1,11 +1,15 @@
 """Answers for calls that wait, and the claim of the reply that goes on, on the rows alone."""
 
+import math
 import uuid
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from chat.catalog.catalog import current
 from chat.conversations.turns import waiting
+from chat.conversations.turns.planner import Planner
 from chat.conversations.turns.waiting import ClaimedRun
 from chat.engine.generation import tool_messages
 from chat.exceptions import Conflict, NotFound
@@ -84,6 +88,48 @@ def test_a_reply_whose_model_is_gone_ends_and_says_so(row: Run) -> None:
     assert Message.objects.get(pk=row.message_id).text == "I look."
 
 
+def test_another_model_that_goes_on_is_named(row: Run) -> None:
+    Step.objects.update(answer="once")
+    Run.objects.update(model="@cf/gone/gone")
+    found = claimed(row)
+    assert found
+    row.refresh_from_db()
+    assert (row.answered_by, row.fallback_reason) == (found.request.model.id, "unknown_model")
+
+
+def test_a_reply_that_waits_for_the_next_answers_is_not_claimed_by_a_late_reader(
+    row: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process has gone on with it meanwhile, and the model has called again."""
+    Step.objects.update(answer="once")
+    resume = Planner.resume
+
+    def slow(planner: Planner, run: Run) -> Any:
+        Run.objects.update(waited_seconds=3.0)
+        step_of(row, 3, "read_page", turn=2, state="waiting", permission=HOST, finished=None)
+        return resume(planner, run)
+
+    monkeypatch.setattr(Planner, "resume", slow)
+    assert claimed(row) is None
+    row.refresh_from_db()
+    assert (row.status, row.worker) == ("waiting", None)
+
+
+def test_those_that_nobody_answers_hold_up_no_others(row: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "MAX_SWEPT", 2)
+    Step.objects.update(answer="once")
+    for _ in range(3):
+        *_, reply = Tree(conversation()).grow(None, 2)
+        older = run(reply, "waiting", created=row.created - timedelta(hours=1))
+        step_of(older, 1, "read_page", state="waiting", permission=HOST, finished=None)
+    assert waiting.decline_late() == [row.pk]
+    Run.objects.exclude(pk=row.pk).update(created=row.created - timedelta(days=2))
+    Step.objects.filter(run=older).update(created=row.created - timedelta(days=2))
+    assert waiting.decline_late() == [older.pk, row.pk]
+    assert Step.objects.get(run=older).answer == "declined"
+    assert Step.objects.filter(answer="").count() == 2
+
+
 def test_a_disabled_persons_reply_goes_on_no_more(row: Run) -> None:
     Step.objects.update(answer="once")
     User.objects.update(is_active=False)
@@ -94,5 +140,6 @@ def test_a_disabled_persons_reply_goes_on_no_more(row: Run) -> None:
 
 
 def test_what_a_server_sends_can_be_stored() -> None:
-    sent = [{"text": "a\x00b\ud800", "deep\x00": [{"c": "\x00"}, 1, None, True]}]
-    assert tool_messages.storable(sent) == [{"text": "ab�", "deep": [{"c": ""}, 1, None, True]}]
+    sent = [{"text": "a\x00b\ud800", "deep\x00": [{"c": "\x00"}, 1, None, True, math.nan, -math.inf, 0.5]}]
+    stored = [{"text": "ab�", "deep": [{"c": ""}, 1, None, True, None, None, 0.5]}]
+    assert tool_messages.storable(sent) == stored

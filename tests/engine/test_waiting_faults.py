@@ -1,0 +1,119 @@
+"""Faults while a reply waits for the person: of the site, of the client, and of the process that goes on."""
+
+import asyncio
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.utils import translation
+
+from chat.conversations.turns.waiting import ClaimedRun
+from chat.engine import waiting_runs
+from chat.engine.waiting_runs import WaitingRuns
+from tests.engine.test_waiting import MINE, answered, is_released, reads, until_waiting
+from tests.support.server import Server
+from tests.support.waiting import becomes, until
+from tests.support.web import Web, served
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with served() as found:
+        found.pages["/made-up"] = "<main><p>The oar is of ash.</p></main>"
+        yield found
+
+
+@pytest.fixture
+def one(servers: Callable[..., Server], web: Web) -> Server:
+    return servers(WEB_SEARCH="searxng", SEARXNG_URL=web.url, READ_PAGE_ALLOWED_HOSTS=web.host)
+
+
+@pytest.mark.database
+def test_the_tools_are_withdrawn_while_it_waits(one: Server, web: Web) -> None:
+    with one.person("alice").ask(reads(f"{web.url}/made-up"), **MINE) as stream:
+        until_waiting(stream)
+        until(lambda: is_released(one, stream.run))
+        one.terminate()
+    key = one.database.key(stream.run)
+    first = one.database.value(f"SELECT prompt_tokens FROM chat_run WHERE id = '{key}'")
+    one.env["WEB_SEARCH"] = "none"
+    one.start()
+    alice = one.person("alice")
+    with alice.follow(stream.run) as again:
+        answered(alice, stream.run)
+        again.to_end()
+    assert again.done
+    assert (again.done["status"], again.text) == ("complete", "I look.\n\nI look.")  # the fake’s first turn
+    assert (again.steps[-1]["state"], web.asked) == ("failed", [])
+    assert again.done["usage"]["prompt_tokens"] > first
+
+
+@pytest.mark.parametrize("host", ["xn--abc-.com", "xn--zzzzzzzz.com", "xn--pple-43d.com"])
+def test_a_name_that_cannot_be_written_is_asked_for(one: Server, host: str) -> None:
+    alice = one.person("alice")
+    with alice.ask(reads(f"https://{host}/?secret", after="Without."), **MINE) as stream:
+        until_waiting(stream)
+        assert host in stream.steps[-1]["summary"]
+        answered(alice, stream.run, word="decline")
+        stream.to_end()
+    assert stream.done
+    assert stream.done["status"] == "complete"
+
+
+class Engine:
+    """Waiting runs whose claims take as long as the test wants."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.claiming, self.go = threading.Event(), threading.Event()
+        self.launched: list[tuple[Any, str]] = []
+        self.supervisor = SimpleNamespace(states={}, is_full=False, launch=self._launch)
+        remote_runs = SimpleNamespace(take=lambda run: SimpleNamespace(apply=lambda *_: None))
+        lease = heartbeat = titles = SimpleNamespace(confirm=self._confirm, expect=lambda *_: None)
+        catalog = SimpleNamespace(get=lambda: None)
+        parts: Any = lease, catalog, self.supervisor, remote_runs, None, titles, heartbeat
+        self.runs = WaitingRuns(*parts)
+        monkeypatch.setattr(waiting_runs.waiting, "claim", self._claim)
+
+    async def _confirm(self) -> None:
+        """The lease is certain."""
+
+    def _launch(self, run: Any, *_: object) -> None:
+        self.launched.append((run, translation.get_language()))
+
+    def _claim(self, run: uuid.UUID, *_: object, **__: object) -> ClaimedRun:
+        self.claiming.set()
+        assert self.go.wait(60)
+        claimed: Any = SimpleNamespace(pk=run)
+        request: Any = None
+        return ClaimedRun(claimed, "", "", request)
+
+
+async def test_a_client_that_leaves_while_its_answer_is_taken_leaves_no_run_without_a_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = Engine(monkeypatch)
+    with translation.override("de"):
+        request = asyncio.create_task(engine.runs.go_on(uuid.uuid4()))
+    await becomes(engine.claiming.is_set)
+    request.cancel()
+    await asyncio.gather(request, return_exceptions=True)
+    engine.go.set()
+    await becomes(lambda: engine.launched)
+    assert engine.launched[0][1] == "de"
+
+
+async def test_a_shutdown_launches_what_is_being_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(monkeypatch)
+    request = asyncio.create_task(engine.runs.go_on(uuid.uuid4()))
+    await becomes(engine.claiming.is_set)
+    stopping = asyncio.create_task(engine.runs.stop())
+    await asyncio.sleep(0.05)
+    engine.go.set()
+    await stopping
+    assert engine.launched
+    await request
+    await engine.runs.go_on(uuid.uuid4())
+    assert len(engine.launched) == 1

@@ -18,6 +18,7 @@ from typing import Any
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import Error
 
+from chat.conversations.turns import waiting
 from chat.db.background import BackgroundTasks, FailureLog
 from chat.db.executor import run_in_db
 from chat.engine.generation.supervisor import Supervisor
@@ -41,12 +42,13 @@ class RemoteRun:
     """A run that this process does not generate: another one does, or it waits, or it has ended.
 
     `owner` is the channel of the process that generates it; "" for none. The owner's deltas and the
-    database's chunks are both applied to `state`.
+    database's chunks are both applied to `state`. `waited` are the seconds in its row while it waits.
     """
 
     def __init__(self, state: RunState) -> None:
         self.state = state
         self.owner = ""
+        self.waited: float | None = None
         self.next_poll = 0.0
         self.last_watched = asyncio.get_running_loop().time()
 
@@ -67,7 +69,7 @@ NOTHING = Found()
 class RunSnapshot:
     """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome.
 
-    `owner` is the channel of the process that generates it; "" for none.
+    `owner` is the channel of the process that generates it; "" for none. `waited` as of `RemoteRun`.
     """
 
     at: Position
@@ -76,6 +78,7 @@ class RunSnapshot:
     outcome: RunOutcome | None
     found: Found = NOTHING
     owner: str = ""
+    waited: float | None = None
 
 
 def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
@@ -89,7 +92,8 @@ def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
         found = _found(row)
         if Run.objects.live().filter(pk=run).exists():
             owner = row.worker.channel if row.worker else ""
-            return RunSnapshot(at, text, reasoning, None, found, owner)
+            waited = row.waited_seconds if row.status == Run.Status.WAITING else None
+            return RunSnapshot(at, text, reasoning, None, found, owner, waited)
         row = Run.objects.filter(pk=run).first()
     try:
         if row is not None:
@@ -158,10 +162,9 @@ class RemoteRuns:
     async def poll(self) -> None:
         """Read every remote run that is due, and drop the unused. To be called a few times a second."""
         now = asyncio.get_running_loop().time()
+        due = []
         for run, remote_run in list(self.open.items()):
             state = remote_run.state
-            if self.open.get(run) is not remote_run:
-                continue  # taken while another one was read
             if state.viewers:
                 remote_run.last_watched = now
             elif state.outcome or now - remote_run.last_watched > IDLE_SECONDS:
@@ -169,7 +172,21 @@ class RemoteRuns:
                 state.close()
             if state.outcome is None and now >= remote_run.next_poll:
                 remote_run.next_poll = now + DATABASE_POLL_SECONDS
+                due.append(remote_run)
+        for remote_run in await self._changed(due):
+            if self.open.get(remote_run.state.info.run) is remote_run:  # not taken while others were read
                 await self.refresh(remote_run)
+
+    async def _changed(self, due: Sequence[RemoteRun]) -> Sequence[RemoteRun]:
+        """Leave out the runs that wait still: one statement finds hundreds of them."""
+        waited = {each.state.info.run: each.waited for each in due if each.waited is not None}
+        try:
+            found = await run_in_db(waiting.waited_seconds, list(waited)) if waited else {}
+        except Error as error:
+            self._log.failed(error)
+            return [each for each in due if each.waited is None]
+        runs = ((each.state.info.run, each) for each in due)
+        return [each for run, each in runs if run not in waited or found.get(run) != waited[run]]
 
     async def refresh(self, remote_run: RemoteRun) -> None:
         """Read what the database has of the run. If it cannot be read now, `poll` tries again."""
@@ -182,7 +199,7 @@ class RemoteRuns:
         self._log.succeeded()
         if self.open.get(state.info.run) is not remote_run:
             return  # this process generates it by now
-        remote_run.owner = snapshot.owner
+        remote_run.owner, remote_run.waited = snapshot.owner, snapshot.waited
         state.earlier_steps = snapshot.found.earlier_steps
         state.sources = snapshot.found.sources
         state.show_steps(snapshot.found.steps)

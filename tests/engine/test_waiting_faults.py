@@ -11,9 +11,15 @@ import pytest
 from django.utils import translation
 
 from chat.conversations.turns.waiting import ClaimedRun
-from chat.engine import waiting_runs
+from chat.db.executor import run_in_db
+from chat.engine import cluster, waiting_runs
 from chat.engine.waiting_runs import WaitingRuns
+from chat.models import Run
+from chat.ownership import recovery
+from chat.wire.position import Position
 from tests.engine.test_waiting import MINE, answered, is_released, reads, until_waiting
+from tests.support.message_trees import Tree, conversation
+from tests.support.message_trees import run as made_run
 from tests.support.server import Server
 from tests.support.waiting import becomes, until
 from tests.support.web import Web, served
@@ -117,3 +123,44 @@ async def test_a_shutdown_launches_what_is_being_claimed(monkeypatch: pytest.Mon
     await request
     await engine.runs.go_on(uuid.uuid4())
     assert len(engine.launched) == 1
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+async def test_runs_that_wait_are_read_again_only_once_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each took 6 ms of the processor a second: 500 that are watched took all of a core."""
+    rows = await run_in_db(lambda: [_waiting_row() for _ in range(3)])
+    read: list[uuid.UUID] = []
+    load = cluster.load_snapshot
+
+    def counted(run: uuid.UUID, at: Position) -> cluster.RunSnapshot:
+        read.append(run)
+        return load(run, at)
+
+    monkeypatch.setattr(cluster, "load_snapshot", counted)
+    copies = cluster.RemoteRuns()
+
+    async def poll() -> list[uuid.UUID]:
+        for copy in copies.open.values():
+            copy.next_poll = 0.0
+        read.clear()
+        await copies.poll()
+        return list(read)
+
+    for row in rows:
+        copies.get_or_create(row)
+    assert len(await poll()) == 3
+    assert await poll() == []
+    first, second, _ = rows
+    await run_in_db(
+        Run.objects.filter(pk=first.pk).update, waited_seconds=1.5
+    )  # it waits for the next answer
+    await run_in_db(recovery.end_run, second, {"status": Run.Status.STOPPED})
+    assert await poll() == [first.pk, second.pk]
+    assert await poll() == []
+    assert [copy.state.outcome for copy in copies.open.values()].count(None) == 2
+
+
+def _waiting_row() -> Run:
+    *_, reply = Tree(conversation()).grow(None, 2)
+    return made_run(reply, "waiting", tools=["web_search"])

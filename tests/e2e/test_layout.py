@@ -163,7 +163,7 @@ def test_a_sheet_that_comes_later_moves_nothing_in_the_card(window: Window, serv
     page = window(server, "root", at="/", width=NARROW)
     steps, button, sheet = (page.locator(each) for each in (".checklist ol", ".checklist button", "#forms"))
     sheet.evaluate("link => { link.rel = 'stylesheet'; }")
-    page.wait_for_function("document.getElementById('forms').sheet")
+    page.wait_for_function("() => document.getElementById('forms').sheet")
     after = below(steps, button)
     sheet.evaluate("link => { link.disabled = true; }")
     assert below(steps, button) == after

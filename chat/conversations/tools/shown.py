@@ -78,11 +78,14 @@ def _address(step: Step) -> str:
 def _sum(steps: list[Step]) -> str:
     """Return what the steps did together, such as: 3 searches, 4 pages, 11 s."""
     searches = sum(step.tool in ("web_search", "search_my_chats") for step in steps)
-    pages = sum(step.tool == "read_page" for step in steps)
-    others = len(steps) - searches - pages
+    readings = [step for step in steps if step.tool == "read_page"]
+    pages = sum(step.state == Step.State.DONE for step in readings)
+    unread = len(readings) - pages
+    others = len(steps) - searches - len(readings)
     parts = [
         searches and ngettext("%(n)s search", "%(n)s searches", searches) % {"n": searches},
         pages and ngettext("%(n)s page read", "%(n)s pages read", pages) % {"n": pages},
+        unread and ngettext("%(n)s page not read", "%(n)s pages not read", unread) % {"n": unread},
         others and ngettext("%(n)s other step", "%(n)s other steps", others) % {"n": others},
     ]
     times = [(step.created, step.finished) for step in steps if step.finished]

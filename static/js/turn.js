@@ -137,13 +137,16 @@ export class Turn {
   }
 
   /**
-   * Load the error's text and the buttons that belong to it. The retry button is enabled only with them,
-   * because a button that moves while it is pressed loses the press.
+   * Load the sources, the error's text and the buttons that belong to it. The retry button is enabled only with
+   * them, and the buttons below come with them, because a button that moves while it is pressed loses the press.
    */
   #showOutcome(article) {
-    const setInert = (inert) => article.querySelector('.retry')?.toggleAttribute('inert', inert);
-    const release = () => setInert(false);
-    setInert(true);
+    const setUnsettled = (unsettled) => {
+      article.toggleAttribute('data-unsettled', unsettled);
+      article.querySelector('.retry')?.toggleAttribute('inert', unsettled);
+    };
+    const release = () => setUnsettled(false);
+    setUnsettled(true);
     import('./outcome.js').then((module) => module.showOutcome(this.#chat, article)).then(release, release);
   }
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e import axe
 from tests.e2e.chat_page import ChatPage, Window, open_instructions
@@ -41,3 +41,27 @@ def test_sources_come_with_the_end_and_stay(site: Server, window: Window) -> Non
     page.reload()
     expect(sources.get_by_role("listitem")).to_have_count(2)
     assert sources.inner_html() == shown.replace(' open=""', "")
+
+
+def test_the_buttons_come_with_the_sources_so_that_they_stay(site: Server, window: Window) -> None:
+    chat = ChatPage.open(window, site, width=390)
+    held: list[Route] = []
+    chat.page.route("**/outcome/", lambda route: held.append(route))
+    with chat.page.expect_request("**/outcome/"):
+        chat.asked("How many days?")
+    copy = chat.reply.get_by_role("button", name="Copy message")
+    expect(copy).to_be_hidden()
+    held[0].continue_()
+    expect(copy).to_be_visible()
+    expect(chat.reply.get_by_role("region", name="Sources")).to_be_visible()
+
+
+def test_the_title_of_a_source_begins_beside_its_number(site: Server, window: Window) -> None:
+    chat = ChatPage.open(window, site, width=390)
+    chat.asked("How many days?")
+    source = chat.reply.locator(".citations summary").last
+    source.locator("bdi").evaluate("title => { title.textContent = 'A long title of a page '.repeat(4); }")
+    tops = source.evaluate(
+        "source => ['.ordinal', 'bdi'].map((each) => source.querySelector(each).getClientRects()[0].top)"
+    )
+    assert tops[0] == pytest.approx(tops[1], abs=4)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from html import escape, unescape
 from typing import NamedTuple
 
-from .code_blocks import MERMAID, RUNNABLE, RUNNABLE_LANGUAGES
+from .code_blocks import MERMAID, RUNNABLE, RUNNABLE_LANGUAGES, WORDS, WORDS_LANGUAGES
 from .message_html import MessageHtml
 
 _BLOCK = re.compile(
-    rf'<figure class="code(?: {RUNNABLE})?"><figcaption>([^<]*)</figcaption><pre[^>]*><code>(.*?)</code>',
+    rf'<figure class="code(?: {RUNNABLE}| {WORDS})?"><figcaption>([^<]*)</figcaption>'
+    r"<pre[^>]*><code>(.*?)</code>",
     re.DOTALL,
 )
 _SPAN = re.compile(r"</?span[^>]*>")
@@ -52,6 +53,11 @@ class CodeBlock(NamedTuple):
     @property
     def is_runnable(self) -> bool:
         return self.language in RUNNABLE_LANGUAGES
+
+    @property
+    def holds_words(self) -> bool:
+        """Whether it is a text for people, such as a letter, and no program."""
+        return self.language in WORDS_LANGUAGES
 
 
 def blocks_in(html: MessageHtml) -> list[CodeBlock]:

@@ -57,6 +57,9 @@ TOKEN_CLASSES = {
 MERMAID = "mermaid"
 RUNNABLE_LANGUAGES = frozenset({"html", "htm", "xhtml", "svg", MERMAID})
 RUNNABLE = "runnable"
+# The languages of texts with a paragraph a line, such as a letter, and the class of their blocks: lines wrap.
+WORDS_LANGUAGES = frozenset({"markdown", "md"})
+WORDS = "words"
 
 ENDINGS = {"csv": "csv", "js": "js", "javascript": "js", MERMAID: "mmd", "svg": "svg"}  # others: of Pygments
 _RUN_BY_A_CLICK = frozenset({"bat", "cmd", "exe", "hta", "reg", "vb", "vbs", "wsf"})
@@ -85,7 +88,8 @@ def code_block(language: str, code: str) -> str:
 
     `code` is already HTML.
     """
-    return code_figure(language, "", code, f" {RUNNABLE}" if language in RUNNABLE_LANGUAGES else "")
+    kind = RUNNABLE if language in RUNNABLE_LANGUAGES else WORDS if language in WORDS_LANGUAGES else ""
+    return code_figure(language, "", code, kind and f" {kind}")
 
 
 def code_figure(caption: str, before: str, code: str, kind: str = "") -> str:

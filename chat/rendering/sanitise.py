@@ -4,7 +4,7 @@ import re
 
 import nh3
 
-from .code_blocks import RUNNABLE, TOKEN_CLASSES
+from .code_blocks import RUNNABLE, TOKEN_CLASSES, WORDS
 from .html_tags import FORMATTING_TAGS
 from .mathml import MATHS_CLASSES
 
@@ -89,7 +89,7 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
         allowed_classes={
             "a": {"cite", "image"},
             "div": {"table", "footnote"},
-            "figure": {"code", RUNNABLE},
+            "figure": {"code", RUNNABLE, WORDS},
             "li": {"task"},
             "p": {"html", "alert"},
             "blockquote": {"note", "tip", "important", "warning", "caution"},

@@ -24,6 +24,7 @@ export function addCodeActions(root) {
     const actions = cloneTemplate('code-actions-template');
     const [run, open] = actions.querySelectorAll('[data-action=open-text]');
     (code.parentNode.matches('.runnable') ? open : run).remove();
+    if (code.parentNode.matches('.words')) actions.querySelector('[data-action=wrap-code]').remove(); // its lines wrap
     code.before(actions);
   }
 }

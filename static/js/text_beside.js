@@ -132,10 +132,10 @@ class TextBeside {
     return announce(page.text('copied')) ?? button.focus();
   }
 
-  /** Copy code as it is shown, a reply as it looks, and a question as it was typed. */
+  /** Copy code as it is shown, a reply or a letter as it looks, and a question as it was typed. */
   #copy() {
     const text = this.#dialog.querySelector('.text-body > :is(.text, .prose)');
-    if (this.#text.block || !text.matches('.prose')) return copyText(text.textContent);
+    if (!text.matches('.text.prose')) return copyText(text.textContent);
     const rich = import('./rich_text.js').then(({ richText }) => richText([text]));
     return copy({ 'text/html': rich.then(({ html }) => html), 'text/plain': rich.then(({ text: plain }) => plain) });
   }

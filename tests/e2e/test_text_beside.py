@@ -77,6 +77,23 @@ def test_a_block_opens_runs_is_edited_and_compared(window: Window, server: Serve
     expect(changed).to_be_focused()
 
 
+def test_a_letter_between_backticks_can_be_read_whole_and_is_copied_without_marks(
+    window: Window, server: Server
+) -> None:
+    letter = f"**Heating**\n\n{'Dear Mr Huber, it is cold. ' * 20}\n"
+    chat = asked(ChatPage.open(window, server, width=390), f"Here:\n\n```markdown\n{letter}```\n")
+    code = chat.reply.locator("figure pre")
+    assert code.evaluate("code => code.scrollWidth <= code.clientWidth")
+    expect(chat.reply.get_by_role("button", name="Wrap lines")).to_have_count(0)
+    chat.reply.get_by_role("button", name="Open beside the chat").click()
+    expect(panel(chat).locator("strong")).to_have_text("Heating")
+    chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel(chat).get_by_role("button", name="Copy").click()
+    chat.page.wait_for_function(
+        "navigator.clipboard.readText().then((text) => text.startsWith('Heating\\n\\nDear Mr'))"
+    )
+
+
 def test_an_edit_that_was_not_saved_is_there_after_a_reload(window: Window, server: Server) -> None:
     chat = asked(ChatPage.open(window, server), "A letter.\n")
     open_reply(chat)

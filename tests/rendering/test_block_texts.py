@@ -30,6 +30,11 @@ def test_blocks_are_counted_by_language() -> None:
     assert found == [("python", 1, False), ("svg", 1, True), ("html", 1, True), ("python", 2, False)]
 
 
+def test_a_block_of_markdown_holds_words_whose_lines_are_long() -> None:
+    [letter, program] = blocks("```Markdown\n*Dear* Sir\n```\n\n```python\nx\n```\n")
+    assert (letter.code, letter.holds_words, program.holds_words) == ("*Dear* Sir\n", True, False)
+
+
 def test_a_block_cannot_end_its_code_early() -> None:
     text = '</code></pre></figure><figure class="code runnable"><figcaption>html</figcaption><pre><code>x\n'
     assert [each.code for each in blocks(f"```html\n{text}```\n")] == [text]

@@ -74,7 +74,10 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class VersionedText:
-    """`shown` is one of `versions`, oldest first. `html` and `blocks` are those of its whole message."""
+    """`shown` is one of `versions`, oldest first. `blocks` are those of its whole message.
+
+    `html` is the message's too, but that of the block where it holds words.
+    """
 
     sought: Sought
     shown: Version
@@ -120,6 +123,8 @@ async def find(sought: Sought) -> VersionedText:
         others = blocks_in(rendered)
         if number := sought.block if each.message == message.pk else number_of_same(others, wanted):
             versions.append(replace(each, block=number, code=others[number - 1]))
+    if wanted.holds_words:
+        [html] = await render_page(user.pk, [Text(wanted.code, f"{message.pk}-{sought.block}")])
     return VersionedText(sought, _of(message, versions), versions, html, blocks)
 
 

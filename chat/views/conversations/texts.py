@@ -173,6 +173,7 @@ def _other(request: HttpRequest, found: VersionedText) -> int:
 
 def _context(request: HttpRequest, found: VersionedText) -> dict[str, Any]:
     sought, shown, code, zone = found.sought, found.shown, found.shown.code, timezone_of(request)
+    is_program = code is not None and not code.holds_words
     versions = [
         {
             "number": number,
@@ -194,7 +195,8 @@ def _context(request: HttpRequest, found: VersionedText) -> dict[str, Any]:
         "number": found.index + 1,
         "versions": versions,
         "urls": _urls(sought, shown),
-        "has_table": sought.is_reply and code is None and "<table" in found.html,
+        "is_program": is_program,
+        "has_table": sought.is_reply and not is_program and "<table" in found.html,
         "can_run": code is not None and code.is_runnable,
         "can_edit": sought.is_reply
         and (code is None or with_block(shown.text, found.blocks, shown.block or 0, code.code) is not None),

@@ -87,6 +87,18 @@ def test_a_part_has_the_buttons_that_need_a_script(alice_client: Client, talk: T
     assert ("<html" in page, 'data-do="close"' in page, "<script" in page) == (True, False, False)
 
 
+def test_a_letter_between_backticks_is_shown_as_one(alice_client: Client, talk: Talk) -> None:
+    letter = "**Heating**\n\nDear Mr Huber,\n\n| a | b |\n|-|-|\n| 1 | 2 |\n"
+    Message.objects.filter(pk=talk.leaf.pk).update(text=f"Here:\n\n```markdown\n{letter}```\n")
+    page = get(alice_client, talk.leaf, block=1).content.decode()
+    assert ("text prose" in page, "<strong>Heating</strong>" in page) == (True, True)
+    assert ("<td>1</td>" in page, "markdown</h2>" in page) == (True, False)
+    edited = get(alice_client, talk.leaf, block=1, view="edit").content.decode()
+    assert f'spellcheck="true" aria-label="Edit this text">\n{letter}</textarea>' in edited
+    assert get(alice_client, talk.leaf, block=1, download="").content.decode() == letter
+    assert get(alice_client, talk.leaf, block=1, download="table").content.decode() == "\ufeffa,b\r\n1,2\r\n"
+
+
 def test_what_changed_is_shown_by_word(alice_client: Client, talk: Talk) -> None:
     page = get(alice_client, talk.leaf, "changes", block=3, **{"from": talk.reply.pk}).content.decode()
     assert "x = <del>1</del><ins>2\ny = 3</ins>\n" in page

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import cast
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.db.executor import is_connection_error, write_lock
-from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Worker
+from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Step, Worker
 from chat.models.run import RunOutcomeColumns, RunQuerySet
 from chat.search import index
 
@@ -108,9 +108,30 @@ def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
 
 
 def interrupt(run: Run) -> None:
-    """End a live run as interrupted, with the stored text."""
-    if run.worker_id and end_run(run, {"status": Run.Status.INTERRUPTED}):
+    """End a live run as interrupted, with the stored text; one that has only been claimed waits again."""
+    if _waits_again(run):
+        logger.warning("run %s was left by its process before it went on, and waits again", run.pk)
+    elif run.worker_id and end_run(run, {"status": Run.Status.INTERRUPTED}):
         logger.warning("run %s was left by its process and ends as interrupted", run.pk)
+
+
+def _waits_again(run: Run) -> bool:
+    """Let a run wait again whose owner has claimed it, and has not begun with the calls of its last turn.
+
+    Return whether it does.
+    """
+    if run.suspended is None or run.worker_id is None:
+        return False
+    with write_lock(), transaction.atomic():
+        owned = Run.objects.owned().filter(pk=run.pk, worker_id=run.worker_id, stop_requested=False)
+        if not owned.select_for_update(of=("self",)).exists():
+            return False
+        steps = Step.objects.filter(run=run)
+        answered = steps.filter(turn=steps.aggregate(last=Max("turn"))["last"]).exclude(answer="")
+        if set(answered.values_list("state", flat=True)) != {Step.State.WAITING}:
+            return False
+        answered.update(created=Now())  # the seconds before are counted
+        return bool(owned.update(status=Run.Status.WAITING, worker=None))
 
 
 def end_run(run: Run, outcome: RunOutcomeColumns) -> bool:

@@ -13,6 +13,9 @@ from django.utils import translation
 from chat.conversations.turns.waiting import ClaimedRun
 from chat.db.executor import run_in_db
 from chat.engine import cluster, waiting_runs
+from chat.engine.generation.active_run import ActiveRun
+from chat.engine.generation.tool_loop import ToolLoop
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.waiting_runs import WaitingRuns
 from chat.models import Run
 from chat.ownership import recovery
@@ -164,3 +167,35 @@ async def test_runs_that_wait_are_read_again_only_once_they_change(monkeypatch: 
 def _waiting_row() -> Run:
     *_, reply = Tree(conversation()).grow(None, 2)
     return made_run(reply, "waiting", tools=["web_search"])
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+async def test_a_process_that_has_lost_the_run_makes_no_call() -> None:
+    """It may have been frozen: another one has found it dead, and makes the call itself."""
+    row = await run_in_db(_waiting_row)  # which has no owner
+    made: list[str] = []
+
+    async def call(arguments: object, context: object) -> None:
+        made.append("call")
+
+    tool: Any = SimpleNamespace(name="read_page", call=call, permission=lambda *_: None)
+    loop = ToolLoop(ActiveRun.of(row, RunState(RunInfo.of(row))), [tool], uuid.uuid4(), "en")
+    request: Any = SimpleNamespace(messages=[])
+    with pytest.raises(asyncio.CancelledError):
+        await loop.answer(request, [{"id": "a", "function": {"name": "read_page", "arguments": "{}"}}])
+    assert made == []
+
+
+@pytest.mark.database
+def test_a_claim_whose_confirmation_was_lost_is_made_again(one: Server, web: Web) -> None:
+    with one.person("alice").ask(reads(f"{web.url}/made-up"), **MINE) as stream:
+        until_waiting(stream)
+        until(lambda: is_released(one, stream.run))
+        owner = "status = 'running', worker_id = (SELECT id FROM chat_worker)"
+        one.database.rows(f"UPDATE chat_run SET {owner}")
+        one.database.rows("UPDATE chat_step SET answer = 'once'")
+        stream.to_end()
+    assert stream.done
+    assert (stream.done["status"], stream.text) == ("complete", "I look.\n\nOf ash [1].")
+    assert web.asked == ["/made-up"]

@@ -82,18 +82,22 @@ class StepStore:
         """Go on after the changes of these steps, which are stored."""
         self._revision = max((step.revision for step in steps), default=0)
 
-    async def show(self, step: Step) -> None:
-        """Store a step that has changed, then show it. While the database is away, wait for it."""
-        # Shielded, because what is stored has to be shown.
-        await asyncio.shield(spawn(self._store_and_show(step), "step"))
+    async def show(self, step: Step) -> bool:
+        """Store a step that has changed, then show it. While the database is away, wait for it.
 
-    async def _store_and_show(self, step: Step) -> None:
+        Return False if the run is not ours any more.
+        """
+        # Shielded, because what is stored has to be shown.
+        return await asyncio.shield(spawn(self._store_and_show(step), "step"))
+
+    async def _store_and_show(self, step: Step) -> bool:
         async with self._storing:  # in the order of the revisions: a viewer gets no change after a later one
             self._revision += 1
             step.revision = self._revision
             changed = copy(step)  # the step goes on to change
-            if await self._stored(changed):
+            if is_ours := await self._stored(changed):
                 self._state.show_steps([changed])
+        return is_ours
 
     async def _stored(self, step: Step) -> bool:
         """Store a step, as soon as the database is there. Return False if the run is not ours any more."""

@@ -17,6 +17,7 @@ from chat.engine.streaming.run_state import RunState
 from chat.engine.titles import Titles
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Run
+from chat.models.run import LIVE
 from chat.ownership.journal import Journal
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
@@ -49,7 +50,7 @@ class Supervisor:
         metrics: "EngineMetrics | None",
         released: Callable[[RunState], None],
     ) -> None:
-        """`released` is told of each run that from now on waits for the person."""
+        """`released` is told of each run that lives on without us: it waits, or another process has it."""
         self._released = released
         self.states: dict[uuid.UUID, RunState] = {}
         self._titles = titles
@@ -103,7 +104,7 @@ class Supervisor:
     def apply_write_result(self, result: WriteResult) -> None:
         """Stop runs with a stop request and runs that another process took; title what is stored.
 
-        Let go of the runs that wait.
+        Let go of the runs that wait, or that live in another process.
         """
         for run in result.stopped:
             self.stop(run)
@@ -111,7 +112,7 @@ class Supervisor:
             self.stop(run, Run.Status.INTERRUPTED)
         for run, outcome in result.outcomes.items():
             self._titles.request_after(run, outcome)
-            if outcome.status == Run.Status.WAITING:
+            if outcome.status in LIVE:
                 self._released(self.states.pop(run))
             else:
                 self._stored.add(run)

@@ -236,7 +236,8 @@ class ToolLoop:
     async def _make(self, step: Step, arguments: Mapping[str, Any] | None) -> str:
         """Make the call of a step that asks for nothing, or not any more; return the text for the model."""
         async with self._at_once:
-            await self._steps.show(step)
+            if not await self._steps.show(step):
+                raise asyncio.CancelledError  # by another process, which may make the call itself
             began = asyncio.get_running_loop().time()
             with translation.override(self._language):
                 try:

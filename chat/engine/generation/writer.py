@@ -13,7 +13,7 @@ from collections.abc import Callable
 from chat.db.background import FailureLog
 from chat.db.executor import DatabaseExecutor
 from chat.engine.outcome import RunOutcome
-from chat.models import Run
+from chat.models.run import LIVE
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.protocol import Backlog, Batch
 
@@ -140,7 +140,7 @@ class Writer:
                 active_run.stored = active_run.batched_text, active_run.batched_reasoning
         for active_run in self._backlog.stored():
             outcome = result.outcomes[active_run.id]
-            if outcome.status != Run.Status.WAITING:
+            if outcome.status not in LIVE:
                 active_run.state.finish(outcome)
 
     async def _fall_behind(self) -> None:

@@ -14,6 +14,7 @@ from chat.conversations.turns.waiting import ClaimedRun
 from chat.engine.generation import tool_messages
 from chat.exceptions import Conflict, NotFound
 from chat.models import Conversation, Message, Run, RunChunk, Step, User, Worker
+from chat.ownership import recovery
 from chat.ownership.protocol import Lease
 from tests.support.message_trees import Tree, conversation, run
 from tests.support.steps import step_of
@@ -113,6 +114,33 @@ def test_a_reply_that_waits_for_the_next_answers_is_not_claimed_by_a_late_reader
     assert claimed(row) is None
     row.refresh_from_db()
     assert (row.status, row.worker) == ("waiting", None)
+
+
+def test_a_claimed_reply_whose_process_is_lost_waits_again(row: Run) -> None:
+    Step.objects.update(answer="once")
+    step_of(row, 3, turn=1, call="asks for nothing")
+    found = claimed(row)
+    assert found
+    recovery.interrupt(found.run)
+    row.refresh_from_db()
+    assert (row.status, row.worker, row.waited_seconds) == ("waiting", None, found.run.waited_seconds)
+    again = claimed(row)
+    assert again
+    assert again.run.waited_seconds < found.run.waited_seconds + 60
+    Step.objects.filter(number=1).update(state="running")
+    recovery.interrupt(again.run)
+    row.refresh_from_db()
+    assert (row.status, row.suspended) == ("interrupted", None)
+
+
+def test_a_claimed_reply_that_was_stopped_does_not_wait_again(row: Run) -> None:
+    Step.objects.update(answer="once")
+    found = claimed(row)
+    assert found
+    Run.objects.update(stop_requested=True)
+    recovery.interrupt(found.run)
+    row.refresh_from_db()
+    assert row.status == "interrupted"
 
 
 def test_those_that_nobody_answers_hold_up_no_others(row: Run, monkeypatch: pytest.MonkeyPatch) -> None:

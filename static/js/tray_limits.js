@@ -49,10 +49,10 @@ export class TrayLimits {
    * @returns {string[]} what the model cannot do with these attachments, and which one does, said before they are sent
    */
   hints({ hasPictures, tokens }) {
-    const { name: model, sees } = this.#model;
+    const { label: model, sees } = this.#model;
     const instead = this.#models[this.#words.dataset.pictures];
     const hints = [];
-    if (!sees && hasPictures) hints.push(instead ? sentence(this.#words, 'instead', { instead: instead.name, model }) : sentence(this.#words, 'blind'));
+    if (!sees && hasPictures) hints.push(instead ? sentence(this.#words, 'instead', { instead: instead.label, model }) : sentence(this.#words, 'blind'));
     if (this.#isTooLong(tokens)) hints.push(sentence(this.#words, 'long', { model }));
     return hints;
   }
@@ -132,12 +132,12 @@ export async function explain(model) {
 }
 
 /**
- * @param {Record<string, {name: string, sees: boolean}>} models  by id: see chat/views/files/attachment_parts.py
+ * @param {Record<string, {label: string, sees: boolean}>} models  by id: see chat/views/files/attachment_parts.py
  * @param {string} id  of the chosen one
  * @param {boolean} isSaid  the tray says it already of its own pictures, which cannot be sent
  * @returns {string} the name of a model that cannot see; '' if there is nothing to say
  */
 export function blindModel(models, id, isSaid) {
   const chosen = models[id];
-  return chosen && !chosen.sees && !isSaid ? chosen.name : '';
+  return chosen && !chosen.sees && !isSaid ? chosen.label : '';
 }

@@ -147,7 +147,7 @@ def test_a_document_too_long_for_the_model_is_said(chat: Documents) -> None:
     expect(chat.page.locator("#status")).to_have_text(f"notes.txt added. {TOO_LONG}")
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
     expect(chat.page.locator("#status")).to_have_text(
-        re.compile(f"because {SMALL} can’t see pictures. {TOO_LONG}")
+        re.compile(f"because “Everyday” can’t see pictures. {TOO_LONG}")
     )
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     # All models take documents, so that none is greyed out.

@@ -101,7 +101,7 @@ def test_the_tray_is_one_line_on_a_low_screen(
     assert tray["height"] <= 48
     assert dock["y"] - topbar["y"] - topbar["height"] >= height * 0.45  # of the thread
     expect(chat.box).to_be_in_viewport(ratio=1)
-    expect(chat.tray.get_by_text(f"because {BLIND} can’t see pictures.")).to_be_in_viewport()
+    expect(chat.tray.get_by_text("because “Everyday” can’t see pictures.")).to_be_in_viewport()
     assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     expect(chat.added).to_have_count(1)

@@ -175,7 +175,7 @@ def test_a_failed_upload_is_repeated_once_the_network_is_back(chat: Pictures) ->
 def test_a_photo_just_works(chat: Pictures) -> None:
     chat.choose(BLIND)
     chat.add(PHOTO)
-    expect(chat.tray).to_contain_text(f"{SEEING} answers, because {BLIND} can’t see pictures.")
+    expect(chat.tray).to_contain_text("“Pictures” answers, because “Everyday” can’t see pictures.")
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     expect(chat.tray).to_be_hidden()
     chat.add(PHOTO)
@@ -225,7 +225,7 @@ def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> 
     chat.asked("Well?")
     chat.choose(BLIND)
     expect(chat.notice).to_have_text(
-        f"{BLIND} can’t see the pictures above. It gets their descriptions or names."
+        "“Everyday” can’t see the pictures above. It gets their descriptions or names."
     )
     chat.choose(SEEING)
     expect(chat.notice).to_be_empty()

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { TrayLimits, blindModel } from '../../static/js/tray_limits.js';
 
 const MODELS = {
-  cheap: { name: 'Cheap', sees: false, room: 1_000, parts: 600, price: 0.5 },
-  free: { name: 'Free', sees: true, room: 1_000, parts: 600, price: 0 },
-  dear: { name: 'Dear', sees: true, room: 9_000_000, parts: 600, price: 10 },
+  cheap: { name: 'Cheap', label: 'Cheap', sees: false, room: 1_000, parts: 600, price: 0.5 },
+  free: { name: 'Free', label: 'Free', sees: true, room: 1_000, parts: 600, price: 0 },
+  dear: { name: 'Dear', label: 'Dear', sees: true, room: 9_000_000, parts: 600, price: 10 },
 };
 const dataset = {
   models: JSON.stringify(MODELS),
@@ -56,7 +56,7 @@ test('where no model sees, pictures are not taken', () => {
   assert.equal(limits('cheap').takes('picture'), true);
 });
 
-const EYES = { blind: { name: 'Blind', sees: false }, seeing: { name: 'Seeing', sees: true } };
+const EYES = { blind: { label: 'Blind', sees: false }, seeing: { label: 'Seeing', sees: true } };
 
 test('only a model that cannot see is named', () => {
   assert.equal(blindModel(EYES, 'blind', false), 'Blind');

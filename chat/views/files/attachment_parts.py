@@ -17,6 +17,7 @@ from chat.models import Attachment
 from chat.upstream.catalog import LlmModel
 from chat.upstream.doors import for_pictures
 
+from ..model_picker import named_doors
 from ..requests import access
 
 PICTURES = ("image/jpeg", "image/png", "image/webp", "image/gif")
@@ -34,8 +35,11 @@ def accepted(*, pictures: bool) -> str:
 @access.require_methods("GET", "HEAD", part=True)
 def parts(request: HttpRequest) -> HttpResponse:
     offered = access.get_models(request)
+    labels = {door["model"].id: str(door["name"]) for door in named_doors(offered)}
     context = {
-        "models": json.dumps({model.id: _describe(model) for model in offered}),
+        "models": json.dumps(
+            {model.id: _describe(model, labels.get(model.id, model.name)) for model in offered}
+        ),
         "for_pictures": for_pictures(offered),
         "pictures": [Attachment(id=ANY_ID, name="", width=1, height=1)],
         "documents": [Attachment(id=ANY_ID, name="", pages=2)],
@@ -43,15 +47,17 @@ def parts(request: HttpRequest) -> HttpResponse:
     return render(request, "chat/_attachment_parts.html", context)
 
 
-def _describe(model: LlmModel) -> dict[str, str | bool | float]:
+def _describe(model: LlmModel, label: str) -> dict[str, str | bool | float]:
     """Return what decides whether attachments suit the model, and what they cost.
 
-    `room`: for whole documents, and `parts`: of the best parts, in tokens. `price`: dollars per million
-    tokens of input; 0 if the model is free or its price is unknown.
+    `label`: its name in the header, where it may be that of a door. `room`: for whole documents, and
+    `parts`: of the best parts, in tokens. `price`: dollars per million tokens of input; 0 if the model is
+    free or its price is unknown.
     """
     room = model.window // DOCUMENTS_DIVISOR
     return {
         "name": model.name,
+        "label": label,
         "sees": model.vision,
         "room": room,
         "parts": parts_tokens(room),

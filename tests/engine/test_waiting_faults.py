@@ -15,9 +15,10 @@ from chat.db.executor import run_in_db
 from chat.engine import cluster, waiting_runs
 from chat.engine.generation.active_run import ActiveRun
 from chat.engine.generation.tool_loop import ToolLoop
+from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.waiting_runs import WaitingRuns
-from chat.models import Run
+from chat.models import Citation, Run
 from chat.ownership import recovery
 from chat.wire.position import Position
 from tests.engine.test_waiting import MINE, answered, is_released, reads, until_waiting
@@ -199,3 +200,35 @@ def test_a_claim_whose_confirmation_was_lost_is_made_again(one: Server, web: Web
     assert stream.done
     assert (stream.done["status"], stream.text) == ("complete", "I look.\n\nOf ash [1].")
     assert web.asked == ["/made-up"]
+
+
+@pytest.mark.database
+def test_a_stop_after_it_went_on_ends_alike_for_all_viewers(one: Server, web: Web) -> None:
+    alice = one.person("alice")
+    web.answers.clear()
+    with alice.ask(reads(f"{web.url}/made-up"), **MINE) as stream:
+        until_waiting(stream)
+        answered(alice, stream.run)
+        until(lambda: web.asked)
+        alice.stop(stream.run)
+        stream.to_end()
+    web.answers.set()
+    again = alice.followed(stream.run)
+    assert stream.done
+    assert (stream.done["status"], stream.done) == ("stopped", again.done)
+    assert stream.done["usage"]
+    assert (stream.text, stream.position) == (again.text, again.position)
+
+
+@pytest.mark.django_db
+def test_what_was_found_before_it_waited_is_counted_once() -> None:
+    row = _waiting_row()
+    row.suspended, row.cited = {"messages": [], "links": []}, 1
+    before, after = (Citation(title=name, url=f"https://web.example/{name}", text=name) for name in "ab")
+    active_run = ActiveRun.of(row, RunState(RunInfo.of(row)))
+    active_run.earlier = [before]
+    active_run.found = [Citation(title="a", url="https://web.example/a", text="a"), after]
+    active_run.note_citations()
+    active_run.end(RunOutcome(Run.Status.COMPLETE))
+    assert active_run.outcome
+    assert (active_run.citations, active_run.outcome.cited) == ((after,), 2)

@@ -134,7 +134,10 @@ class ActiveRun:
 
     def note_citations(self) -> None:
         """Have all citations stored that are known by now. Those that are stored are not stored again."""
-        citations = tuple([*self.given, *self.found, *self.named][:MAX_CITATIONS])
+        # Those that it had before it waited are counted.
+        counted = {each.identity for each in self.earlier} if self.run.suspended else ()
+        found = [each for each in [*self.given, *self.found, *self.named] if each.identity not in counted]
+        citations = tuple(found[:MAX_CITATIONS])
         self.state.sources = len({each.source for each in [*self.earlier, *citations]})
         if len(citations) > len(self.citations):
             self.citations, self.citations_stored = citations, False

@@ -148,7 +148,7 @@ class Supervisor:
         del self._tasks[run]
         status = self._stop_statuses.pop(run, Run.Status.INTERRUPTED)
         if task.cancelled():
-            outcome = RunOutcome(status)
+            outcome = RunOutcome(status, usage=active_run.run.usage)  # what was counted before it waited
         elif error := task.exception():
             logger.error("run %s broke", run, exc_info=error)
             outcome = RunOutcome(Run.Status.FAILED, code="server", message=INTERNAL_ERROR)

@@ -53,6 +53,7 @@ def test_the_page_links_each_source(client: Client, talk: Conversation) -> None:
     assert page.count(f'<a href="{OTHER_CHAT}">') == 2  # of the step, and of the reply
     assert "<script>alert" not in page
     assert "2 searches · 1 page not read · 2 s" in page
+    assert '<span class="pages">1 Oct 2026</span>' in page
 
 
 def test_of_the_addresses_that_may_be_read_the_latest_count(

@@ -106,7 +106,7 @@ def test_a_day_that_is_over_is_read_once() -> None:
     assert (found[-1].replies, found[-5].replies) == (1, 1)
     assert len(counted) <= 10  # today, and yesterday for the first two hours
     with timezone.override("Asia/Tokyo"):
-        assert last_days()[-5].replies == 2
+        assert sum(day.replies for day in last_days()) == 3  # it was read again
 
 
 def test_all_days_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:

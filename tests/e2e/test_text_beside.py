@@ -77,9 +77,7 @@ def test_a_block_opens_runs_is_edited_and_compared(window: Window, server: Serve
     expect(changed).to_be_focused()
 
 
-def test_a_letter_between_backticks_can_be_read_whole_and_is_copied_without_marks(
-    window: Window, server: Server
-) -> None:
+def test_a_letter_between_backticks_is_read_and_copied_whole(window: Window, server: Server) -> None:
     letter = f"**Heating**\n\n{'Dear Mr Huber, it is cold. ' * 20}\n"
     chat = asked(ChatPage.open(window, server, width=390), f"Here:\n\n```markdown\n{letter}```\n")
     code = chat.reply.locator("figure pre")

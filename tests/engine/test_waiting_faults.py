@@ -21,12 +21,13 @@ from chat.engine.waiting_runs import WaitingRuns
 from chat.models import Citation, Run
 from chat.ownership import recovery
 from chat.wire.position import Position
-from tests.engine.test_waiting import MINE, answered, is_released, reads, until_waiting
 from tests.support.message_trees import Tree, conversation
 from tests.support.message_trees import run as made_run
 from tests.support.server import Server
 from tests.support.waiting import becomes, until
 from tests.support.web import Web, served
+
+from .waits import MINE, answered, is_released, reads, until_waiting
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ class Engine:
         return ClaimedRun(claimed, "", "", request)
 
 
-async def test_a_client_that_leaves_while_its_answer_is_taken_leaves_no_run_without_a_task(
+async def test_a_client_that_leaves_leaves_no_run_without_a_task(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     engine = Engine(monkeypatch)

@@ -98,9 +98,7 @@ def test_another_model_that_goes_on_is_named(row: Run) -> None:
     assert (row.answered_by, row.fallback_reason) == (found.request.model.id, "unknown_model")
 
 
-def test_a_reply_that_waits_for_the_next_answers_is_not_claimed_by_a_late_reader(
-    row: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_reader_claims_no_reply_that_waits_again(row: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has gone on with it meanwhile, and the model has called again."""
     Step.objects.update(answer="once")
     resume = Planner.resume

@@ -135,6 +135,19 @@ def test_a_tool_that_was_withdrawn_since_is_not_called(row: McpServer, times: Ho
     assert times.seen == []
 
 
+@pytest.mark.parametrize("change", [{"url": "http://127.0.0.1:1/mcp"}, {"headers": "X-Key: $MCP_KEY"}])
+def test_a_call_goes_nowhere_that_the_administration_has_changed_since(
+    row: McpServer, times: Host, change: dict[str, str]
+) -> None:
+    tool = tool_of(row, 1)
+    McpServer.objects.update(**change)
+    servers.load()
+    times.forget()
+    with pytest.raises(ToolFailed, match="isn’t offered any more"):
+        call(tool, {"timezone": "Europe/Berlin"})
+    assert times.seen == []
+
+
 def test_a_server_that_is_away_or_not_set_up_is_said_so(row: McpServer, settings: Any) -> None:
     McpServer.objects.update(url="http://127.0.0.1:1/mcp")
     servers.load()

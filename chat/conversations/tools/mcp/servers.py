@@ -96,10 +96,12 @@ async def load_client() -> None:
     await asyncio.to_thread(import_module, "chat.conversations.tools.mcp.client")
 
 
-async def is_offered(switch: str, function: str, user: int) -> bool:
-    """Return True if this person may still call the tool, who may have taken a day to allow it."""
-    found = find(switch)
+async def is_offered(server: Server, function: str, user: int) -> bool:
+    """Return True if this person may still call the tool there, who may have taken a day to allow it."""
+    found = find(server.switch)
     if found is None or all(tool.function != function for tool in found.tools):
+        return False
+    if (found.url, found.headers) != (server.url, server.headers):  # another machine, or not with this key
         return False
     mine = User.groups.through.objects.filter(user=user, group__in=found.groups)
     return not found.groups or await run_in_db(mine.exists)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -176,3 +177,25 @@ def test_words_that_nobody_sees_are_not_in_a_description() -> None:
     assert description(None) == ""
     inner = parameters({"properties": {"a": {"type": "string", "description": f"The name{hidden}"}}})
     assert inner["properties"]["a"]["description"] == "The name"
+
+
+def test_no_name_of_a_tool_is_that_of_a_changed_one() -> None:
+    changed = function_name("notes", "look up")
+    assert function_name("notes", changed.removeprefix("notes__")) != changed
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        {"anyOf": [{"$ref": "#/b"}] * 400, "b": {"properties": {f"{n:x}": 1 for n in range(5_000)}}},
+        {"anyOf": [{"$ref": "#/b"}] * 400, "b": {"required": ["a"] * 100_000}},
+        {"properties": {f"{n}": {"$ref": "#/b"} for n in range(240)}, "b": {"enum": ["x" * 400_000]}},
+    ],
+)
+def test_what_grows_with_each_reference_is_refused_soon(bomb: dict[str, Any]) -> None:
+    tracemalloc.start()
+    with pytest.raises(Unfit):
+        parameters(bomb)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8_000_000

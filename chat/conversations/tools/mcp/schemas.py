@@ -23,7 +23,9 @@ MAX_SCHEMA_DEPTH = 10
 MAX_CHOICES = 200
 MAX_FORMAT_CHARS = 40
 TYPES = {"string", "number", "integer", "boolean", "array", "object"}
+MAX_GIVEN_CHARS = 8 * MAX_SCHEMA_CHARS  # as the server sent it: each reference may bring all of it again
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+DIGEST = re.compile(r"_[0-9a-f]{8}\Z")
 
 
 class Unfit(ValueError):
@@ -44,7 +46,7 @@ def function_name(server: str, tool: str) -> str:
     """
     room = MAX_FUNCTION_CHARS - len(server) - 2
     name = NOT_IN_NAMES.sub("_", tool)
-    if name != tool or len(name) > room:
+    if name != tool or len(name) > room or DIGEST.search(name):  # which may be that of another one
         digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
         name = f"{name[: room - 9]}_{digest}"
     return f"{server}__{name}"
@@ -69,13 +71,18 @@ def parameters(schema: object) -> dict[str, Any]:
     """Return the schema of a tool's arguments. Raises Unfit."""
     if not isinstance(schema, dict):
         raise Unfit
+    _check_length(schema, MAX_GIVEN_CHARS)
     found = _Schema(schema).simplified()
+    _check_length(found, MAX_SCHEMA_CHARS)
+    return found
+
+
+def _check_length(schema: dict[str, Any], limit: int) -> None:
     try:
-        if len(json.dumps(found, allow_nan=False)) > MAX_SCHEMA_CHARS:
+        if len(json.dumps(schema, allow_nan=False)) > limit:
             raise Unfit
     except ValueError:  # not a number
         raise Unfit from None
-    return found
 
 
 class _Schema:
@@ -95,6 +102,7 @@ class _Schema:
     def _node(self, schema: object, met: frozenset[str], depth: int) -> dict[str, Any]:
         """Return a schema within another one. `met`: the references that led here."""
         if not isinstance(schema, dict) or depth > MAX_SCHEMA_DEPTH:
+            self._count()
             return {}
         merged, met = self._merged(schema, met)
         others = [self._node(each, met, depth + 1) for each in _alternatives(merged)]
@@ -118,9 +126,7 @@ class _Schema:
 
     def _merged(self, schema: dict[str, Any], met: frozenset[str]) -> tuple[dict[str, Any], frozenset[str]]:
         """Return the schema with its reference and its `allOf` put into it. Raises Unfit."""
-        self._nodes += 1
-        if self._nodes > MAX_SCHEMA_NODES:
-            raise Unfit
+        self._count()
         found, parts = dict(schema), list(_dicts(schema.get("allOf")))
         if isinstance(reference := schema.get("$ref"), str):
             if reference in met:  # it contains itself
@@ -133,6 +139,11 @@ class _Schema:
             required = [*_texts(found.get("required")), *_texts(more.get("required"))]
             found = more | found | {"properties": properties, "required": required}
         return found, met
+
+    def _count(self) -> None:
+        self._nodes += 1
+        if self._nodes > MAX_SCHEMA_NODES:
+            raise Unfit
 
     def _target(self, reference: str) -> dict[str, Any]:
         """Return the part of the schema at a JSON Pointer; nothing for one elsewhere."""

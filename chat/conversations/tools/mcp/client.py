@@ -27,6 +27,7 @@ from .servers import headers_of
 MAX_PAGES = 10
 MAX_TOOLS = 100
 MAX_RESPONSE_BYTES = MEBIBYTE
+MAX_REPLIES = 20  # to what a server asks during one connection, such as whether anybody is there
 CONNECT_SECONDS = 5.0
 GOODBYE_SECONDS = 1.0  # for the end of a session, which nobody waits for
 OURSELVES = types.Implementation(name="chat", version="0.1.0")
@@ -71,7 +72,7 @@ async def list_tools(url: str, headers: str) -> list[Listed]:
             page = await client.list_tools(cursor=cursor)
             found += [_listed(tool) for tool in page.tools]
             cursor = page.next_cursor
-            if not cursor:
+            if not cursor or len(found) >= MAX_TOOLS:
                 break
     return found[:MAX_TOOLS]
 
@@ -157,12 +158,17 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
     def __init__(self, inner: httpx2.AsyncHTTPTransport) -> None:
         self._inner = inner
+        self._replies = 0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.method == "GET" and "last-event-id" not in request.headers:
             return httpx2.Response(405)  # what a server says by itself, nobody hears
         if request.method == "DELETE":
-            request.extensions["timeout"] = httpx2.Timeout(GOODBYE_SECONDS).as_dict()
+            return await self._goodbye(request)
+        if request.method == "POST" and "method" not in json.loads(request.content):
+            self._replies += 1
+            if self._replies > MAX_REPLIES:  # each waits in a task of its own, also once the call has ended
+                raise httpx2.ReadError("The server asks too much.", request=request)
         response = await self._inner.handle_async_request(request)
         response.headers.pop("set-cookie", None)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -171,6 +177,13 @@ class _Bounded(httpx2.AsyncBaseTransport):
             await response.stream.aclose()
             raise httpx2.DecodingError("A packed response has no limit.", request=request)
         return response
+
+    async def _goodbye(self, request: httpx2.Request) -> httpx2.Response:
+        """End a session. The body of the answer is not read: it may come a byte a second, for ever."""
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            response = await self._inner.handle_async_request(request)
+            await response.aclose()
+        return httpx2.Response(response.status_code)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -215,7 +215,8 @@ def test_nobody_answers_for_a_day(alice: Person, one: Server, web: Web) -> None:
     with alice.ask(reads(f"{web.url}/made-up", after="Without."), **MINE) as stream:
         until_waiting(stream)
         until(lambda: is_released(one, stream.run))
-        one.database.rows("UPDATE chat_step SET created = '2026-01-01 00:00:00+00:00'")
+        long_ago = "SET created = '2026-01-01 00:00:00+00:00'"
+        one.database.each(f"UPDATE chat_run {long_ago}", f"UPDATE chat_step {long_ago}")
         stream.to_end()
     assert stream.done
     assert (stream.done["status"], stream.steps[-1]["state"]) == ("complete", "failed")

@@ -89,10 +89,9 @@ def decline_late() -> list[uuid.UUID]:
     """
     waiting = Run.objects.live().filter(status=Run.Status.WAITING).order_by("created")
     unanswered = Step.objects.filter(state=Step.State.WAITING, answer="")
-    # A run that has begun to wait is older than its calls.
     before = timezone.now() - ANSWER_WITHIN
     late = unanswered.filter(run=OuterRef("pk"), created__lt=before)
-    runs = waiting.filter(Exists(late), created__lt=before).values_list("pk", flat=True)
+    runs = waiting.filter(Exists(late)).values_list("pk", flat=True)
     if found := list(runs[:MAX_SWEPT]):
         with write_lock():
             unanswered.filter(run__in=found, created__lt=before).update(answer=Step.Answer.DECLINED)

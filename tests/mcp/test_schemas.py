@@ -175,6 +175,10 @@ def test_words_that_nobody_sees_are_not_in_a_description() -> None:
     assert description(f"  Reads\u202e a{hidden} page.{bits}\x00\n\ud800 \u200b") == "Reads a page.\n\ufffd"
     assert len(description("x" * 5_000)) == schemas.MAX_DESCRIPTION_CHARS
     assert description(None) == ""
+    for blank in "\u034f\u115f\u1160\u17b4\u180b\u2800\u3164\ufe0f\uffa0":
+        assert description(f"a{blank}b") == "ab"
+        with pytest.raises(Unfit):
+            schemas.check_name(f"a{blank}b")
     inner = parameters({"properties": {"a": {"type": "string", "description": f"The name{hidden}"}}})
     assert inner["properties"]["a"]["description"] == "The name"
 

@@ -25,6 +25,10 @@ MAX_FORMAT_CHARS = 40
 TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 MAX_GIVEN_CHARS = 8 * MAX_SCHEMA_CHARS  # as the server sent it: each reference may bring all of it again
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+# Letters, a sign and a pattern that show nothing; the others are told by their category.
+INVISIBLE = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 DIGEST = re.compile(r"_[0-9a-f]{8}\Z")
 
 
@@ -34,7 +38,7 @@ class Unfit(ValueError):
 
 def check_name(name: str) -> None:
     """Raise Unfit if a tool has no name that people can read."""
-    if not 0 < len(name) <= MAX_NAME_CHARS or not name.isprintable():
+    if not 0 < len(name) <= MAX_NAME_CHARS or not name.isprintable() or INVISIBLE.search(name):
         raise Unfit
 
 
@@ -62,9 +66,7 @@ def description(text: object) -> str:
 
 def _is_visible(character: str) -> bool:
     """Return False for control, format and private characters: whole sentences can be written in those."""
-    if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":  # variation selectors
-        return False
-    return not unicodedata.category(character).startswith("C")
+    return not INVISIBLE.match(character) and not unicodedata.category(character).startswith("C")
 
 
 def parameters(schema: object) -> dict[str, Any]:

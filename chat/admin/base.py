@@ -224,7 +224,16 @@ class ConfirmedForm(OwnPasswordForm):
 
 
 class ConfirmedFormMixin(admin.ModelAdmin):
-    """Give a `ConfirmedForm` the request."""
+    """Give a `ConfirmedForm` the request, and leave its field out where nothing can be saved."""
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        found = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return found
+        kept = [
+            (title, [name for name in more["fields"] if name != "current"], more) for title, more in found
+        ]
+        return [(title, {**more, "fields": fields}) for title, fields, more in kept if fields]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, change=change, **kwargs)

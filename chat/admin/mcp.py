@@ -118,12 +118,20 @@ class ToolInline(admin.TabularInline):
     extra = max_num = 0
     can_delete = False
     fields = ("about", "allowed", "asks_first", "seen")
-    readonly_fields = ("about",)
+    readonly_fields = ("about", "allowed_")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Return what is told in place of the fields of the form to who may only look."""
+        return self.fields if self.has_change_permission(request) else ("about", "allowed_", "asks_first")
 
     @property
     def media(self) -> forms.Media:
         """No script: rows are neither added nor removed here."""
         return forms.Media()
+
+    @admin.display(description=_("allowed"), boolean=True)
+    def allowed_(self, obj: McpTool) -> bool:
+        return obj.is_allowed
 
     @admin.display(description=_("what the server says of it"))
     def about(self, obj: McpTool) -> SafeString:

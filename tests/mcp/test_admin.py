@@ -170,6 +170,21 @@ def test_staff_need_the_right(times: Host) -> None:
     assert servers._servers == {}
 
 
+def test_who_may_only_look_is_told_what_is_allowed(root: Client, times: Host) -> None:
+    root.post(f"{LIST}add/", fields(times))
+    row = McpServer.objects.get()
+    chosen = row.tools.get(name="convert_time")
+    McpTool.objects.filter(pk=chosen.pk).update(accepted=chosen.declared)
+    staff = User.objects.create_user("staff", password=PASSWORD, is_staff=True)
+    staff.user_permissions.set(Permission.objects.filter(codename="view_mcpserver"))
+    page = as_(staff).get(page_of(row)).content.decode()
+    table = page[page.index("<h2>Tools</h2>") :].partition("</fieldset>")[0]
+    assert (table.count("<th "), table.count("<td>")) == (3, 6)
+    assert re.findall(r'alt="(\w+)"', table) == ["True", "False", "False", "False"]
+    assert "None" not in table
+    assert "Current" not in page
+
+
 def test_a_group_of_a_server_is_not_deleted_by_accident(root: Client, times: Host) -> None:
     group = Group.objects.create(name="few")
     row = listed(times)

@@ -191,3 +191,13 @@ def test_a_step_names_tool_and_server(row: McpServer) -> None:
     assert label("time__get_current_time") == "Use get_current_time of Clock <b>"
     assert label("gone__look") == "Use look of gone"
     assert label("other") == "Use other"
+
+
+def test_what_shows_nothing_is_seen_in_what_would_be_sent() -> None:
+    def sent(text: str) -> str:
+        step = Step(tool="time__look", state="waiting", permission="mcp", arguments={"q": text})
+        return str(shown_steps([step], live=False)["items"][0]["arguments"])
+
+    assert sent("می\u200cخواهم ❤\ufe0f é") == '{"q": "می\u200cخواهم ❤\ufe0f é"}'
+    assert sent("a\u202e\U000e0041b") == r'{"q": "a\u202e\udb40\udc41b"}'
+    assert sent("a\u200c\u200d\u3164b") == '{"q": "a\u200c' + r'\u200d\u3164b"}'

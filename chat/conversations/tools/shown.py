@@ -1,5 +1,6 @@
 """Steps as people see them: a line that sums them up, and one line for each."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,9 +10,11 @@ from chat.catalog.catalog import model_name
 from chat.models import Step
 
 from .mcp import servers
+from .mcp.schemas import is_visible
 
 UNFINISHED = (Step.State.WAITING, Step.State.RUNNING)
 SHOWN_CHARS = 200  # of a model's argument
+SINGLE = "\u200c\u200d\ufe0f"
 
 
 def shown_steps(
@@ -37,7 +40,9 @@ def shown_steps(
                 "state": step.state if live or step.state not in UNFINISHED else Step.State.STOPPED,
                 "asks": asks and step in waiting and not step.answer,
                 # Unless the label has all of them.
-                "arguments": "" if len(_address(step)) in range(1, SHOWN_CHARS) else step.written_arguments,
+                "arguments": ""
+                if len(_address(step)) in range(1, SHOWN_CHARS)
+                else _seen(step.written_arguments),
                 "summary": step.summary,
                 "seconds": step.seconds,
                 "step": step,
@@ -69,6 +74,18 @@ def _label(step: Step) -> str:
     if remote := servers.words_of(step.tool):
         return gettext("Use %(tool)s of %(server)s") % remote
     return gettext("Use %(tool)s") % {"tool": step.tool}
+
+
+def _seen(text: str) -> str:
+    """Return a JSON text with escapes for what shows nothing: who allows a call has to see what is sent.
+
+    A single joiner or variation selector behind a letter is part of Persian words and of emoji.
+    """
+    pairs = zip(f" {text}", text, strict=False)
+    return "".join(
+        c if is_visible(c) or (c in SINGLE and is_visible(before)) else json.dumps(c)[1:-1]
+        for before, c in pairs
+    )
 
 
 def _address(step: Step) -> str:

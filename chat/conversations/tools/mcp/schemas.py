@@ -60,11 +60,11 @@ def description(text: object) -> str:
     """Return the description of a tool or of a parameter without what a person who allows it cannot see."""
     if not isinstance(text, str):
         return ""
-    kept = (c for c in sanitize(text[: 4 * MAX_DESCRIPTION_CHARS]) if c in "\n\t" or _is_visible(c))
+    kept = (c for c in sanitize(text[: 4 * MAX_DESCRIPTION_CHARS]) if c in "\n\t" or is_visible(c))
     return "".join(kept).strip()[:MAX_DESCRIPTION_CHARS]
 
 
-def _is_visible(character: str) -> bool:
+def is_visible(character: str) -> bool:
     """Return False for control, format and private characters: whole sentences can be written in those."""
     return not INVISIBLE.match(character) and not unicodedata.category(character).startswith("C")
 

@@ -203,3 +203,10 @@ def test_what_grows_with_each_reference_is_refused_soon(bomb: dict[str, Any]) ->
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8_000_000
+
+
+def test_a_limit_that_is_none_is_left_out() -> None:
+    given = {"type": "number", "minimum": -1.7976931348623157e308, "maximum": 1e23}
+    assert parameters({"properties": {"a": given}})["properties"]["a"] == {"type": "number"}
+    given = {"type": "integer", "minimum": -(2**53 - 1), "maximum": 0.5}
+    assert parameters({"properties": {"a": given}})["properties"]["a"] == given

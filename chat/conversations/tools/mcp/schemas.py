@@ -22,6 +22,7 @@ MAX_SCHEMA_NODES = 500
 MAX_SCHEMA_DEPTH = 10
 MAX_CHOICES = 200
 MAX_FORMAT_CHARS = 40
+MAX_LIMIT = 2**53  # of a number; PostgreSQL returns larger ones as others, and each reading finds a change
 TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 MAX_GIVEN_CHARS = 8 * MAX_SCHEMA_CHARS  # as the server sent it: each reference may bring all of it again
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -163,8 +164,9 @@ def _limits(kind: str, merged: Mapping[str, Any]) -> dict[str, Any]:
     if kept:
         found["enum"] = [sanitize(each) if isinstance(each, str) else each for each in kept]
     for name in ("minimum", "maximum"):
-        if kind in ("number", "integer") and isinstance(merged.get(name), int | float):
-            found[name] = merged[name]
+        limit = merged.get(name)
+        if kind in ("number", "integer") and isinstance(limit, int | float) and abs(limit) <= MAX_LIMIT:
+            found[name] = limit
     if kind == "string" and isinstance(merged.get("format"), str):
         found["format"] = sanitize(merged["format"])[:MAX_FORMAT_CHARS]
     return found

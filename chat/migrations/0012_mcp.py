@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
-        ('chat', '0013_live_runs'),
+        ('chat', '0011_live_runs'),
     ]
 
     operations = [

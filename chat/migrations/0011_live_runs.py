@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('chat', '0012_waiting'),
+        ('chat', '0010_waiting'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0011_web_search_defaults'),
+        ('chat', '0009_web_search_defaults'),
     ]
 
     operations = [

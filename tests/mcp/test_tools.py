@@ -136,7 +136,7 @@ def test_a_tool_that_was_withdrawn_since_is_not_called(row: McpServer, times: Ho
 
 
 @pytest.mark.parametrize("change", [{"url": "http://127.0.0.1:1/mcp"}, {"headers": "X-Key: $MCP_KEY"}])
-def test_a_call_goes_nowhere_that_the_administration_has_changed_since(
+def test_a_call_goes_to_no_address_that_has_changed_since(
     row: McpServer, times: Host, change: dict[str, str]
 ) -> None:
     tool = tool_of(row, 1)

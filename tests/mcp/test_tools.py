@@ -11,7 +11,7 @@ from chat.conversations.tools import registry
 from chat.conversations.tools.mcp import reading, servers
 from chat.conversations.tools.mcp.tool import RemoteTool
 from chat.conversations.tools.shown import shown_steps
-from chat.conversations.tools.tool import CallContext, Permission, ToolFailed, ToolResult
+from chat.conversations.tools.tool import CallContext, ToolFailed, ToolResult
 from chat.models import CatalogState, McpServer, McpTool, Step, User
 from tests.mcp.hosts import Host, allow_all, listed
 
@@ -165,7 +165,25 @@ def test_what_asks_first_is_the_administrations_choice(row: McpServer) -> None:
     McpTool.objects.update(asks_first=True)
     servers.load()
     asked = tool_of(row).permission({}, context)
-    assert asked == Permission("mcp time__convert_time", "If you allow it, Time gets this.")
+    assert asked
+    assert asked.question == "If you allow it, Time gets this."
+
+
+@pytest.mark.parametrize("changes", ["address", "description"])
+def test_what_is_allowed_for_a_chat_is_the_tool_as_it_was(row: McpServer, changes: str) -> None:
+    McpTool.objects.update(asks_first=True)
+    servers.load()
+    before = tool_of(row).permission({}, CallContext(1, "c"))
+    assert tool_of(row).permission({"timezone": "UTC"}, CallContext(1, "c")) == before
+    if changes == "address":
+        McpServer.objects.update(url="http://127.0.0.1:1/mcp")
+    else:
+        for tool in McpTool.objects.all():
+            tool.description = "Sends it on."
+            tool.accepted = tool.declared
+            tool.save()
+    servers.load()
+    assert tool_of(row).permission({}, CallContext(1, "c")) != before
 
 
 def test_who_has_left_the_group_meanwhile_is_not_served(row: McpServer, alice: User, times: Host) -> None:

@@ -1,5 +1,7 @@
 """A tool of a tool server, as a model calls it."""
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -36,11 +38,15 @@ class RemoteTool:
         }
 
     def permission(self, arguments: Mapping[str, Any], context: CallContext) -> Permission | None:
-        """Ask for the tool, whatever it is sent, if the administration wants the person asked."""
+        """Ask for the tool, whatever it is sent, if the administration wants the person asked.
+
+        What was allowed for a conversation is this tool at this address, as it is declared.
+        """
         if not self._tool.asks_first:
             return None
         question = _("If you allow it, %(server)s gets this.") % {"server": self._server.label}
-        return Permission(f"mcp {self.name}", question)
+        what = json.dumps([self._server.url, self.declaration], sort_keys=True)
+        return Permission(f"mcp {self.name} {hashlib.sha256(what.encode()).hexdigest()[:16]}", question)
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
         await servers.load_client()

@@ -21,6 +21,7 @@ from chat.engine.waiting_runs import WaitingRuns
 from chat.models import Citation, Run
 from chat.ownership import recovery
 from chat.wire.position import Position
+from tests.support.db_threads import close_connections
 from tests.support.message_trees import Tree, conversation
 from tests.support.message_trees import run as made_run
 from tests.support.server import Server
@@ -28,6 +29,12 @@ from tests.support.waiting import becomes, until
 from tests.support.web import Web, served
 
 from .waits import MINE, answered, is_released, reads, until_waiting
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_connection_left() -> Iterator[None]:
+    yield
+    asyncio.run(close_connections())
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The hosts of a file's tests, and no servers in memory before and after."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,7 @@ from mcp.server import MCPServer
 
 from chat.conversations.tools.mcp import servers
 from tests.mcp.hosts import Host, hosted, time_server
+from tests.support.db_threads import close_connections
 from tests.support.module_server import database, fake, server
 
 
@@ -14,6 +16,12 @@ from tests.support.module_server import database, fake, server
 def _none_in_memory() -> Iterator[None]:
     yield
     servers._servers = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_connection_left() -> Iterator[None]:
+    yield
+    asyncio.run(close_connections())
 
 
 @pytest.fixture(scope="module")

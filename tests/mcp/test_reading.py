@@ -10,6 +10,7 @@ from django.utils import timezone
 from mcp_types import ToolAnnotations
 
 from chat.conversations.tools.mcp import reading, servers
+from chat.db.executor import run_in_db
 from chat.health import BAD, GOOD
 from chat.health.tool_servers import check_tool_server
 from chat.models import CatalogState, McpServer, McpTool
@@ -172,9 +173,8 @@ async def test_a_process_follows_what_the_administration_changes(row: McpServer,
     now = 1
     watcher = reading.ToolWatcher(lambda: now)
     await watcher.start()
-    await asyncio.to_thread(
-        McpServer.objects.update, label="Other", due=timezone.now() - timedelta(seconds=1)
-    )
+    # By a thread whose connection is closed in the end.
+    await run_in_db(McpServer.objects.update, label="Other", due=timezone.now() - timedelta(seconds=1))
     await watcher.poll()
     assert servers._servers["notes"].label == "Notes"
     now = 2

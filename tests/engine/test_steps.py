@@ -76,10 +76,11 @@ def test_a_replay_brings_each_step_once_in_its_last_state(alice: Person, earlier
     line = turns_line({"calls": search("walnut", "boat")}, {"calls": search("shed")}, {"text": "Done."})
     with alice.ask(line, **MINE) as stream:
         stream.to_end()
-    assert last_states(stream) == [(1, "done"), (2, "done"), (3, "done")]
+    # Of two calls at once, either may end first.
+    assert sorted(last_states(stream)) == [(1, "done"), (2, "done"), (3, "done")]
     with alice.follow(stream.run) as replay:
         replay.to_end()
-    assert states(replay) == [(1, "done"), (2, "done"), (3, "done")]
+    assert sorted(states(replay)) == [(1, "done"), (2, "done"), (3, "done")]
     assert (replay.text, replay.done) == ("Done.", stream.done)
     with alice.follow(stream.run, "0.0.4") as rest:
         rest.to_end()

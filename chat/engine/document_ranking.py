@@ -33,6 +33,7 @@ EMBEDDING_RETRY_SECONDS = 10.0
 FAILURE_PAUSE_SECONDS = 60.0  # after a failure that may pass
 REFUSED_SECONDS = 3_600.0  # after one that will not, such as an unknown model
 DAY_SECONDS = 86_400.0
+MAX_RANKINGS = 4  # for one prompt, because other turns of the conversation may change what has to be ranked
 
 logger = logging.getLogger(__name__)
 

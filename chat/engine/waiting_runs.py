@@ -15,7 +15,7 @@ from chat.conversations.turns.waiting import ClaimedRun
 from chat.db.background import BackgroundTasks, log_failure
 from chat.db.executor import run_in_db
 from chat.engine.cluster import RemoteRuns
-from chat.engine.document_ranking import DocumentRanking
+from chat.engine.document_ranking import MAX_RANKINGS, DocumentRanking
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.streaming.run_state import RunState
 from chat.engine.titles import Titles
@@ -26,7 +26,6 @@ from chat.wire.position import Position
 
 SWEEP_INTERVAL_SECONDS = 5.0
 LAST_CLAIM_SECONDS = 3.0  # longest wait for the database at shutdown
-MAX_RANKINGS = 4  # of the documents of one prompt, because what has to be ranked may change
 
 
 class WaitingRuns:

@@ -95,7 +95,7 @@ class McpServer(models.Model):
 
     @property
     def problem(self) -> str:
-        """What is wrong, in words; "" if nothing is."""
+        """The problem, in words; "" if nothing is."""
         sentence, _, detail = self.error.partition("\n")
         return gettext(sentence) % {"detail": detail} if sentence else ""
 
@@ -128,7 +128,7 @@ class McpTool(models.Model):
 
     @property
     def declared(self) -> dict[str, Any]:
-        """What the server says of the tool, as it was read last."""
+        """The server's words on the tool, as they were read last."""
         return {
             "description": self.description,
             "parameters": self.parameters,

@@ -42,9 +42,9 @@ class StepQuerySet(models.QuerySet["Step"]):
         )
         return True
 
-    def waiting(self) -> "StepQuerySet":
+    def unanswered(self) -> "StepQuerySet":
         """Return the calls for which the person has to answer."""
-        return self.filter(state=Step.State.WAITING, answer="", run__status=Run.Status.WAITING)
+        return self.filter(state=Step.State.WAITING, answer="")
 
 
 # Without the answer, which is written by whoever takes it, not by the owner of the run.

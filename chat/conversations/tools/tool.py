@@ -39,7 +39,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What a call asks the person for, before it is made.
+    """The permission that a call asks the person for, before it is made.
 
     `key` names it, so that a later call of the conversation may do the same without asking. `question` is one
     line for the person, in the language of the request, that says who would be sent what.

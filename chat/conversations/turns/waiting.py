@@ -4,7 +4,6 @@ An answer is written into the step, whoever owns the run; the owner alone writes
 may be answered before it has begun to wait.
 """
 
-import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,8 +36,6 @@ CHANGED_BY_A_CLAIM = (
 RUNS_PER_STATEMENT = 500
 LEAST_WAIT_SECONDS = 0.001  # that counts, also where the clock was set back
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimedRun:
@@ -63,7 +60,7 @@ def answer(run: Run, number: int, given: Step.Answer) -> Step:
         step = Step.objects.filter(run=run, number=number).first()
         if step is None:
             raise NotFound(_("This reply doesn’t exist."))
-        unanswered = Step.objects.filter(run=run, state=Step.State.WAITING, answer="")
+        unanswered = Step.objects.unanswered().filter(run=run)
         asked = unanswered.filter(number=number)
         if given == Step.Answer.CONVERSATION:
             asked = unanswered.filter(permission=step.permission)
@@ -88,7 +85,7 @@ def decline_late() -> list[uuid.UUID]:
     Both in portions: there may be many that wait, and those that nobody answers hold up no others.
     """
     waiting = Run.objects.live().filter(status=Run.Status.WAITING).order_by("created")
-    unanswered = Step.objects.filter(state=Step.State.WAITING, answer="")
+    unanswered = Step.objects.unanswered()
     before = timezone.now() - ANSWER_WITHIN
     late = unanswered.filter(run=OuterRef("pk"), created__lt=before)
     runs = waiting.filter(Exists(late)).values_list("pk", flat=True)

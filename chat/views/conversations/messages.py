@@ -24,6 +24,7 @@ from chat.conversations.turns.commands import Command
 from chat.conversations.turns.fork import fork as fork_branch
 from chat.conversations.turns.store import StoredTurn, select_version
 from chat.db.executor import run_in_db, write_lock
+from chat.engine.document_ranking import MAX_RANKINGS
 from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
 from chat.exceptions import Conflict, ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
@@ -40,9 +41,6 @@ from ..requests import access, form_files, request_parsers
 from ..requests.errors import is_form, is_part, wants_json
 from ..requests.responses import HttpResponseSeeOther, event_stream, to_conversation, to_message
 from . import thread
-
-# For one send, because other turns of the conversation may change what has to be ranked.
-MAX_RANKINGS = 4
 
 
 @form_files.receives()

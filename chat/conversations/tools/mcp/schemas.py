@@ -1,4 +1,4 @@
-"""What a tool server says of a tool, in the form that all models accept.
+"""The declaration of a tool server's tool, in the form that all models accept.
 
 Each server of models refuses other parts of JSON Schema, and with one tool the whole request: OpenAI a list
 of alternatives at the top and an object without `properties`, others `$ref`, llama.cpp a `pattern` without

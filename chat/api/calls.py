@@ -156,13 +156,8 @@ def reply_limit(params: CompletionParams, model: LlmModel) -> int:
     if params.max_tokens:
         return params.max_tokens
     default = token_budget.default_max_tokens(model)
-    room = model.window - sum(_tokens(message, model) for message in params.messages)
+    room = model.window - sum(token_budget.estimate_tokens(message, model) for message in params.messages)
     return max(min(default, room), min(default, MIN_DEFAULT_TOKENS))
-
-
-def _tokens(message: Object, model: LlmModel) -> int:
-    thought = message.get("reasoning", "") if model.reasoning else ""
-    return token_budget.estimate_tokens({**message, "content": message["content"] + thought}, model)
 
 
 def _affinity(request: HttpRequest, key: ApiKey) -> str:

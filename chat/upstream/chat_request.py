@@ -7,7 +7,7 @@ OpenAI's API wraps the schema in `{"name", "schema", "strict"}`, and so do llama
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import parameters
@@ -95,6 +95,12 @@ class ChatRequest:
     def unstreamed(self) -> bool:
         """True if the server cannot stream this response, even if the client gets it as a stream."""
         return _is_unstreamed(self.model, self.raw_parameters)
+
+
+def without_tools(request: ChatRequest) -> ChatRequest:
+    """Return the request without declarations of tools."""
+    kept = {name: value for name, value in request.raw_parameters.items() if name != "tools"}
+    return replace(request, raw_parameters=kept)
 
 
 def _is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:

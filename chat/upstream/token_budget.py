@@ -1,5 +1,6 @@
 """Fit a conversation and the token budget of its reply into the model's context window."""
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,10 @@ def default_max_tokens(model: LlmModel) -> int:
 def estimate_tokens(message: dict[str, Any], model: LlmModel) -> int:
     """Return an upper estimate of a message's tokens, from its UTF-8 bytes and its pictures."""
     seen = sum(picture.tokens for picture in pictures_of(message))
-    return TOKENS_PER_MESSAGE + seen + estimate_text_tokens(message["content"], local=model.local)
+    text = message["content"] + (message.get("reasoning", "") if model.reasoning else "")
+    if calls := message.get("tool_calls"):
+        text += json.dumps(calls, ensure_ascii=False)
+    return TOKENS_PER_MESSAGE + seen + estimate_text_tokens(text, local=model.local)
 
 
 def estimate_text_tokens(text: str, *, local: bool = False) -> int:

@@ -300,6 +300,18 @@ def test_a_reply_searches_reads_and_cites(searcher: Person, web: Web) -> None:
     assert "The walnut boat was built in 1926." in page
 
 
+def test_a_long_page_leaves_the_window_to_the_reply(searcher: Person, web: Web, fake: Fake) -> None:
+    web.pages["/boats"] = f"<main><p>{'舟' * 30_000}</p></main>"
+    line = turns_line({"calls": [["read_page", {"url": f"{web.url}/boats"}]]}, {"text": "Of walnut."})
+    question = f"Read {web.url}/boats.\n{line}"
+    with searcher.ask(
+        question, model="@cf/meta/llama-3.3-70b-instruct-fp8-fast", tools=["web_search"]
+    ) as stream:
+        stream.to_end()
+    assert (stream.done and stream.done["status"], stream.text) == ("complete", "Of walnut.")
+    assert fake.calls[-1]["body"]["max_tokens"] < fake.calls[-2]["body"]["max_tokens"]
+
+
 def test_stop_ends_a_call_within_a_second(searcher: Person, web: Web) -> None:
     web.answers.clear()
     line = turns_line({"calls": [["web_search", {"query": "boat"}]]}, {"text": "Never."})

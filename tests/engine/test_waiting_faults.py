@@ -4,22 +4,27 @@ import asyncio
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.utils import translation
+from django.utils import timezone, translation
 
+from chat.conversations.tools.tool import ToolFailed
 from chat.conversations.turns.waiting import ClaimedRun
 from chat.db.executor import run_in_db
 from chat.engine import cluster, waiting_runs
+from chat.engine.generation import run_storage
 from chat.engine.generation.active_run import ActiveRun
 from chat.engine.generation.tool_loop import ToolLoop
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.waiting_runs import WaitingRuns
-from chat.models import Citation, Run
+from chat.models import Citation, Run, Worker
 from chat.ownership import recovery
+from chat.ownership.protocol import Batch
 from chat.wire.position import Position
 from tests.support.db_threads import close_connections
 from tests.support.message_trees import Tree, conversation
@@ -194,6 +199,36 @@ async def test_a_process_that_has_lost_the_run_makes_no_call() -> None:
     with pytest.raises(asyncio.CancelledError):
         await loop.answer(request, [{"id": "a", "function": {"name": "read_page", "arguments": "{}"}}])
     assert made == []
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_without_time_left_no_call_is_made(settings: Any) -> None:
+    settings.TOOL_TOTAL_SECONDS = 0
+    row = await run_in_db(_waiting_row)
+    tool: Any = SimpleNamespace(name="read_page", call=None)
+    loop = ToolLoop(ActiveRun.of(row, RunState(RunInfo.of(row))), [tool], uuid.uuid4(), "en")
+    with pytest.raises(ToolFailed, match="No time is left for calls in this reply") as failed:
+        await loop._result("read_page", {})
+    assert "Answer with what you have" in failed.value.text
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+async def test_a_run_that_waited_keeps_the_time_of_its_start() -> None:
+    """It queues once more, for its turn in the process that goes on."""
+    began = timezone.now() - timedelta(hours=1)
+    row = await run_in_db(_waiting_row)
+    worker = await run_in_db(partial(Worker.objects.create, host="here", pid=1))
+    row.status, row.worker, row.started = "queued", worker, began
+    await run_in_db(row.save)
+    active_run = ActiveRun.of(row, RunState(RunInfo.of(row)))
+    active_run.set_queue_position(0)
+    batch: Batch[ActiveRun] = Batch(live=[active_run], chunks=[], ended=[])
+    await run_in_db(run_storage.save, batch, worker.pk)
+    stored = await run_in_db(Run.objects.get, pk=row.pk)
+    assert (stored.status, stored.started) == ("running", began)
+    active_run.end(RunOutcome(Run.Status.COMPLETE))
+    assert (active_run.outcome_columns() or {}).get("started", began) == began
 
 
 @pytest.mark.database

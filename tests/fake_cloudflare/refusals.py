@@ -288,7 +288,8 @@ def _window(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     window = int(_property(model, "context_window", lists) or 0)
     wanted = body.get("max_completion_tokens") or body.get("max_tokens") or 256
     messages = [_without_pictures(message) for message in body.get("messages") or ()]
-    prompt_tokens = len(json.dumps(messages or body.get("prompt"))) // BYTES_A_TOKEN
+    sent = json.dumps(messages or body.get("prompt")) + json.dumps(body.get("tools") or "")
+    prompt_tokens = len(sent) // BYTES_A_TOKEN
     if not window or prompt_tokens + wanted <= window:
         return
     if OPENAI_SHAPED.match(model):

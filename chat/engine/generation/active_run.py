@@ -198,7 +198,7 @@ class ActiveRun:
             "first_token": self.first_token,
             "first_text_at": self.first_text_at,
         }
-        if self.started:
+        if self.started and not self.run.started:  # it has one if it waited for the person since
             columns["started"] = self.started
         return columns
 

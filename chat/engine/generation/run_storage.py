@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from chat.db.executor import is_connection_error, write_lock
@@ -133,7 +135,8 @@ def save(
         started = [active_run.id for active_run in batch.live if active_run.started and active_run.id in rows]
         if started:
             queued = Run.objects.filter(pk__in=started, status=Run.Status.QUEUED, worker_id=worker)
-            queued.update(status=Run.Status.RUNNING, started=timezone.now())
+            began = Coalesce("started", Value(timezone.now()))  # one that waited for the person began before
+            queued.update(status=Run.Status.RUNNING, started=began)
         # A commit whose confirmation was lost is repeated with the same rows, which then exist already.
         if chunks := [
             RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)

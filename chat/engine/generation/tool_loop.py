@@ -22,7 +22,7 @@ from chat.conversations.tools.tool import CallContext, Permission, Tool, ToolFai
 from chat.db.executor import run_in_db
 from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
 from chat.models import Citation, Step
-from chat.upstream.chat_request import ChatRequest
+from chat.upstream.chat_request import ChatRequest, without_tools
 from chat.upstream.history import PASSED_FIELDS
 from chat.wire.delta import Delta, merged_fields
 from chat.wire.text import sanitize
@@ -95,12 +95,14 @@ class ToolLoop:
         self._run.state.earlier_steps = past.earlier
         self._restore(past.steps)
         found = [step.result for step in past.earlier if step.state == Step.State.DONE and step.result]
-        today = f"Today is {timezone.localdate():%A, %d %B %Y}."
-        if not (request.model.tools and self._tools):
-            return tool_messages.with_system(request, [today, ABOUT_SOURCES, *found])
-        declared = [{"type": "function", "function": tool.declaration} for tool in self._tools.values()]
-        request = replace(request, raw_parameters={**request.raw_parameters, "tools": declared})
-        request = tool_messages.with_system(request, [f"{today} {INSTRUCTION}", ABOUT_SOURCES, *found])
+        words = f"Today is {timezone.localdate():%A, %d %B %Y}."
+        if request.model.tools:
+            request = tool_messages.with_tools(request, self._tools.values())
+        if "tools" in request.raw_parameters:
+            words = f"{words} {INSTRUCTION}"
+        request = tool_messages.with_system(request, [words, ABOUT_SOURCES])
+        if found:
+            request = tool_messages.with_system(request, tool_messages.fitting(request, found))
         self._prompt_length = len(request.messages)
         return request
 
@@ -125,8 +127,8 @@ class ToolLoop:
         both = zip_longest(asked["tool_calls"], steps)  # a call beyond the limit has none
         results = await asyncio.gather(*(self._resumed(call, step) for call, step in both))
         if "tools" not in request.raw_parameters:  # the site has none any more, or the model cannot call
-            told = tool_messages.results_of(request, asked, asked["tool_calls"], results)
-            found = [each["content"] for each in [*before, *told] if each["role"] == "tool"]
+            earlier = [each["content"] for each in before if each["role"] == "tool"]
+            found = tool_messages.fitting(request, [*earlier, *results])
             return tool_messages.with_system(request, found)
         request = replace(request, messages=[*request.messages, *before])
         return self._following(request, asked, results)
@@ -154,8 +156,7 @@ class ToolLoop:
             for query in queries
         ]
         results = await asyncio.gather(*(self._call(each) for each in calls))
-        cut = [each["content"] for each in tool_messages.results_of(request, {"content": ""}, calls, results)]
-        return tool_messages.with_system(request, cut)
+        return tool_messages.with_system(request, tool_messages.fitting(request, results))
 
     def note(self, delta: Delta) -> None:
         """Keep the fields of a delta that the server wants back with the calls."""
@@ -188,13 +189,10 @@ class ToolLoop:
 
     def _following(self, request: ChatRequest, asked: dict[str, Any], results: Sequence[str]) -> ChatRequest:
         """Return the request with the message that calls tools, and with the results."""
-        told = tool_messages.results_of(request, asked, asked["tool_calls"], results)
-        messages = [*request.messages, asked, *told]
         self.turn = Turn(len(self._run.state.text), len(self._run.state.reasoning))
-        raw = dict(request.raw_parameters)
         if self._is_used_up:
-            raw.pop("tools", None)
-        return replace(request, messages=messages, raw_parameters=raw)
+            request = without_tools(request)
+        return tool_messages.following(request, asked, results)
 
     @property
     def _is_used_up(self) -> bool:
@@ -256,8 +254,10 @@ class ToolLoop:
             raise ToolFailed(gettext("There is no such tool."))
         if arguments is None:
             raise ToolFailed(gettext("The model’s call could not be read."))
+        if self._seconds_left <= 0:
+            raise ToolFailed(gettext("No time is left for calls in this reply."), NO_MORE_CALLS)
         try:
-            async with asyncio.timeout(min(settings.TOOL_CALL_SECONDS, max(0.0, self._seconds_left))):
+            async with asyncio.timeout(min(settings.TOOL_CALL_SECONDS, self._seconds_left)):
                 return await tool.call(arguments, self._context)
         except TimeoutError:
             raise ToolFailed(gettext("This took too long.")) from None

@@ -1,13 +1,14 @@
-"""The messages of tool calls: the calls as the model wrote them, and their results as it gets them."""
+"""The requests of a run with tools: its declarations, the calls, and their results, all within the window."""
 
+import json
 import math
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chat.conversations.tools.tool import Source
+from chat.conversations.tools.tool import Source, Tool
 from chat.limits import MAX_REPLY_CHARS
 from chat.upstream import token_budget
 from chat.upstream.chat_request import ChatRequest
@@ -15,7 +16,8 @@ from chat.wire import strict_json
 from chat.wire.text import sanitize
 
 MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
-REPLY_TOKENS = 1_000  # that results leave to the reply at least
+REPLY_TOKENS = 1_000  # that declarations and results leave to the reply at least
+DECLARATIONS_DIVISOR = 2  # declarations get at most half of what the messages leave
 MAX_ARGUMENT_DEPTH = 10
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
@@ -69,26 +71,60 @@ def with_system(request: ChatRequest, paragraphs: Sequence[str]) -> ChatRequest:
     messages, words = request.messages, "\n\n".join(paragraphs)
     if messages[0]["role"] == "system":
         words, messages = f"{messages[0]['content']}\n\n{words}", messages[1:]
-    return replace(request, messages=[{"role": "system", "content": words}, *messages])
+    return within_window(replace(request, messages=[{"role": "system", "content": words}, *messages]))
 
 
-def results_of(
-    request: ChatRequest,
-    asked: dict[str, Any],
-    calls: Sequence[Mapping[str, Any]],
-    results: Sequence[str],
-) -> list[dict[str, Any]]:
-    """Return the messages with the results, each cut so that all of them fit into the window."""
-    model = request.model
-    taken = sum(token_budget.estimate_tokens(each, model) for each in [*request.messages, asked])
-    room = model.window - taken - min(request.max_tokens, REPLY_TOKENS)
-    messages = []
-    for left, call, result in zip(range(len(calls), 0, -1), calls, results, strict=True):
-        text = _fitting(result, room // left, local=model.local)
-        message = {"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"]}
-        messages.append({**message, "content": text})
-        room -= token_budget.estimate_tokens(messages[-1], model)
-    return messages
+def with_tools(request: ChatRequest, tools: Iterable[Tool]) -> ChatRequest:
+    """Return the request with the declarations of the tools; the window may have no room for all."""
+    room, declared = _room(request) // DECLARATIONS_DIVISOR, []
+    for tool in tools:
+        declaration = {"type": "function", "function": tool.declaration}
+        cost = _declaration_tokens([declaration], request)
+        if cost <= room:
+            room -= cost
+            declared.append(declaration)
+    if not declared:
+        return request
+    return within_window(replace(request, raw_parameters={**request.raw_parameters, "tools": declared}))
+
+
+def within_window(request: ChatRequest) -> ChatRequest:
+    """Return the request with its reply limited to what messages and declarations leave of the window."""
+    left = max(token_budget.MIN_REPLY_TOKENS, request.model.window - _tokens(request))
+    return replace(request, max_tokens=min(request.max_tokens, left))
+
+
+def _tokens(request: ChatRequest) -> int:
+    messages = sum(token_budget.estimate_tokens(each, request.model) for each in request.messages)
+    return messages + _declaration_tokens(request.raw_parameters.get("tools", ()), request)
+
+
+def _declaration_tokens(declared: Iterable[Mapping[str, Any]], request: ChatRequest) -> int:
+    local = request.model.local
+    return sum(token_budget.estimate_text_tokens(json.dumps(each), local=local) for each in declared)
+
+
+def _room(request: ChatRequest) -> int:
+    return request.model.window - _tokens(request) - min(request.max_tokens, REPLY_TOKENS)
+
+
+def following(request: ChatRequest, asked: dict[str, Any], results: Sequence[str]) -> ChatRequest:
+    """Return the request with a message that calls tools, and with the results, cut to fit."""
+    request = replace(request, messages=[*request.messages, asked])
+    told = [
+        {"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"], "content": text}
+        for call, text in zip(asked["tool_calls"], fitting(request, results), strict=True)
+    ]
+    return within_window(replace(request, messages=[*request.messages, *told]))
+
+
+def fitting(request: ChatRequest, texts: Sequence[str]) -> list[str]:
+    """Return texts for the model, each cut so that all of them fit into the window."""
+    room, kept = _room(request), []
+    for left, text in zip(range(len(texts), 0, -1), texts, strict=True):
+        kept.append(_fitting(text, room // left, local=request.model.local))
+        room -= token_budget.estimate_tokens({"content": kept[-1]}, request.model)
+    return kept
 
 
 def _fitting(text: str, room: int, *, local: bool) -> str:

@@ -1,15 +1,15 @@
 """One request on its way to the model that answers it: admission, retries, fallbacks, and their records."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chat.upstream import pictures, token_budget
 from chat.upstream.catalog import LlmModel
-from chat.upstream.chat_request import ChatRequest
+from chat.upstream.chat_request import ChatRequest, without_tools
 from chat.upstream.completion_stream import CompletionStream, NotStreamed
 from chat.upstream.error_bodies import is_quoted
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
@@ -83,13 +83,20 @@ class RoutedRequest:
                 self.request.messages
             ):
                 continue  # its server may not fetch or read them
+            request = self.request
+            if "tools" in request.raw_parameters and not model.tools:
+                if request.messages[-1]["role"] == "tool":
+                    continue  # it knows nothing of results
+                request = without_tools(request)
             try:
-                fit = token_budget.fit(self.request.messages, model, self.request.max_tokens)
+                fit = token_budget.fit(
+                    request.messages, model, request.max_tokens, needed=_turn(request.messages)
+                )
             except UpstreamError:
                 continue  # the prompt does not fit into its context window
-            if fit.dropped and self.request.sent_parts:
+            if fit.dropped and request.sent_parts:
                 continue  # the messages that do not fit may hold a document
-            yield replace(self.request, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
+            yield replace(request, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
     async def _open_with_retries(self, request: ChatRequest) -> CompletionStream:
         """Request a reply from one model, with retries. Raises UpstreamError after the last one."""
@@ -244,3 +251,9 @@ class RoutedRequest:
 def _reject_if_busy(request: ChatRequest) -> ChatRequest:
     """Make Workers AI reject the request instead of queueing it when busy, because a fallback can answer."""
     return replace(request, raw_parameters={**request.raw_parameters, "options": {"rejectIfBusy": True}})
+
+
+def _turn(messages: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many messages the last question has with what follows it, such as the results of tools."""
+    roles = [message["role"] for message in reversed(messages)]
+    return roles.index("user") + 1 if "user" in roles else 1

@@ -36,9 +36,10 @@ FIRST = LlmModel("@cf/a/first", "First", window=32_000)
 SECOND = LlmModel("@cf/b/second", "Second", window=8_000)
 THIRD = LlmModel("@cf/c/third", "Third", window=8_000)
 KNOWING = LlmModel("@cf/meta/llama-3.2-3b-instruct", "Knowing", window=8_000)
+CALLING = LlmModel("@cf/d/calling", "Calling", window=8_000, tools=True)
 ABROAD = LlmModel("openai/abroad", "Abroad", window=8_000, host=Provider.GATEWAY)
 HERE = LlmModel("local/here", "Here", window=8_000, local=True)
-CATALOG = Catalog([FIRST, SECOND, THIRD, KNOWING, HERE], FIRST.id)
+CATALOG = Catalog([FIRST, SECOND, THIRD, KNOWING, CALLING, HERE], FIRST.id)
 QUICK = RetryPolicy(base_delay=0.02)
 PATIENT = Timeouts()
 
@@ -416,6 +417,45 @@ async def test_the_prompt_is_cut_to_the_fallbacks_window(fake: Fake) -> None:
     assert (len(first["messages"]), len(second["messages"])) == (7, 1)
     assert second["messages"] == first["messages"][-1:]
     assert (first["max_tokens"], second["max_tokens"]) == (6_000, SECOND.window // 2)
+
+
+TOOL = {"type": "function", "function": {"name": "look"}}
+CALLS = [
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "a", "function": {"name": "look", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "a", "name": "look", "content": "Nothing."},
+]
+
+
+@pytest.mark.parametrize(
+    ("fallback", "following", "sent"),
+    [
+        (SECOND, [], {"messages": 1, "tools": False}),  # it answers without
+        (SECOND, CALLS, None),
+        (CALLING, [], {"messages": 1, "tools": True}),
+        (CALLING, CALLS, {"messages": 3, "tools": True}),  # the question stays with its calls
+    ],
+)
+async def test_a_fallback_gets_what_it_understands_of_tools(
+    fake: Fake, fallback: LlmModel, following: list[dict[str, Any]], sent: dict[str, Any] | None
+) -> None:
+    turns = [{"role": role, "content": "word " * 4_000} for role in ("user", "assistant")]
+    question = {"role": "user", "content": by_model(first="status code=3040")}
+    raw = {"tools": [TOOL]}
+    request = ChatRequest([*turns, question, *following], FIRST, 1_000, raw_parameters=raw)
+    async with open_router(fake, fallback.id) as made:
+        try:
+            async with made.stream(request) as stream:
+                async for _ in stream:
+                    pass
+        except UpstreamError:
+            assert sent is None
+    first, *others = (call["body"] for call in runs(fake))
+    found = [{"messages": len(each["messages"]), "tools": "tools" in each} for each in others]
+    assert (len(first["messages"]), found) == (3 + len(following), [sent] if sent else [])
 
 
 async def test_fallback_with_a_too_small_window_is_skipped(fake: Fake) -> None:

@@ -24,12 +24,16 @@ PATIENCE = 20.0
 
 @dataclass
 class Host:
-    """`seen`: the requests. `play`: what answers in place of the server."""
+    """`seen`: the requests. `play`: what answers in place of the server.
+
+    `changed`: bytes of its answers, and as many that are sent instead.
+    """
 
     server: MCPServer
     url: str
     seen: list[dict[str, Any]] = field(default_factory=list)
     play: Play | None = None
+    changed: tuple[bytes, bytes] = (b"", b"")
     is_old: bool = False  # knows only the protocol of 2025, with its sessions
     closed: threading.Event = field(default_factory=threading.Event)  # a client has gone while `play` ran
 
@@ -82,8 +86,14 @@ def _watched(host: Host, app: Any) -> Any:
         if host.is_old and b"server/discover" in body:
             await response(b"{}", 404)(send)
             return
+
+        async def send_changed(message: Any) -> None:
+            await send(
+                message | {"body": message["body"].replace(*host.changed)} if "body" in message else message
+            )
+
         if host.play is None:
-            await app(scope, again, send)
+            await app(scope, again, send_changed if host.changed[0] else send)
             return
         playing = asyncio.ensure_future(host.play(send))
         gone = asyncio.ensure_future(receive())

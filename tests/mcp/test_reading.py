@@ -120,6 +120,14 @@ def test_a_failed_reading_leaves_the_tools(row: McpServer, notes: Host, settings
     assert read(row).problem == ""
 
 
+def test_a_list_that_breaks_the_protocol_is_named(row: McpServer, notes: Host) -> None:
+    notes.changed = (b'"inputSchema"', b'"inputScheme"')
+    assert read(row).problem == "The server’s answer breaks the protocol: tools.0.inputSchema: Field required"
+    assert offered() == ["look"]
+    notes.changed = (b"", b"")
+    assert read(row).problem == ""
+
+
 def test_a_site_without_the_packages_is_told_what_to_run(
     row: McpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

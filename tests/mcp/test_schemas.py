@@ -210,3 +210,8 @@ def test_a_limit_that_is_none_is_left_out() -> None:
     assert parameters({"properties": {"a": given}})["properties"]["a"] == {"type": "number"}
     given = {"type": "integer", "minimum": -(2**53 - 1), "maximum": 0.5}
     assert parameters({"properties": {"a": given}})["properties"]["a"] == given
+
+
+def test_choices_that_a_database_changes_are_left_out() -> None:
+    given = {"type": "number", "enum": [1, 0.5, 1e23, 2**60, True]}
+    assert parameters({"properties": {"a": given}})["properties"]["a"]["enum"] == [1, 0.5, True]

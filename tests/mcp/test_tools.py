@@ -125,9 +125,12 @@ def test_a_fence_cannot_be_closed_by_what_is_in_it(notes: Host, settings: Any) -
     assert (len(result.summary), "\n" in result.summary) == (300, False)
 
 
-def test_a_tool_that_was_withdrawn_since_is_not_called(row: McpServer, times: Host) -> None:
+@pytest.mark.parametrize("change", [{"accepted": None}, {"asks_first": True}])
+def test_a_tool_that_was_withdrawn_since_is_not_called(
+    row: McpServer, times: Host, change: dict[str, Any]
+) -> None:
     tool = tool_of(row, 1)
-    McpTool.objects.update(accepted=None)
+    McpTool.objects.update(**change)
     servers.load()
     times.forget()
     with pytest.raises(ToolFailed, match="isn’t offered any more"):

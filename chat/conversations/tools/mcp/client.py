@@ -18,6 +18,7 @@ from django.conf import settings
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from chat.conversations.tools import service
 from chat.limits import MEBIBYTE
@@ -38,11 +39,14 @@ for _name in ("mcp", "httpx2", "httpcore2"):
 
 
 class ServerFailed(Exception):
-    """The server could not be reached, refused, or sent what is no answer. `said` is its own message."""
+    """The server could not be reached, refused, or sent what is no answer.
 
-    def __init__(self, said: str = "") -> None:
+    `said` is its own message, `broken` where its answer breaks the protocol; "" if that is not known.
+    """
+
+    def __init__(self, said: str = "", broken: str = "") -> None:
         super().__init__(said)
-        self.said = said
+        self.said, self.broken = said, broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +147,18 @@ async def _connected(url: str, headers: str) -> AsyncIterator[Client]:
         ):
             yield client
     except Exception as error:  # or a group of them; those of the SDK quote what came
-        raise ServerFailed(_said(error)) from None
+        raise _failure(error) from None
 
 
-def _said(error: BaseException) -> str:
-    """Return the server's own message, if there is one in the error or its group."""
+def _failure(error: BaseException) -> ServerFailed:
+    """Return what the error says, or the first of its group that says something."""
     if isinstance(error, MCPError):
-        return error.message
-    return next(filter(None, map(_said, getattr(error, "exceptions", ()))), "")
+        return ServerFailed(error.message)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return ServerFailed(broken=f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    found = map(_failure, getattr(error, "exceptions", ()))
+    return next((each for each in found if each.said or each.broken), ServerFailed())
 
 
 class _Bounded(httpx2.AsyncBaseTransport):

@@ -25,6 +25,7 @@ NAME = "the list of a server’s tools"
 NOT_INSTALLED = gettext_noop("The packages for tool servers are not installed: run “make install-mcp”.")
 NO_ANSWER = gettext_noop("The server did not answer in time.")
 NO_SERVER = gettext_noop("The server could not be reached, or it does not speak MCP.")
+BROKEN = gettext_noop("The server’s answer breaks the protocol: %(detail)s")
 NOT_FIT = gettext_noop("These tools cannot be offered: %(detail)s")
 
 logger = logging.getLogger(__name__)
@@ -84,8 +85,9 @@ async def _asked(row: McpServer) -> tuple[list[McpTool] | None, str]:
         return None, str(problem)
     except TimeoutError:
         return None, NO_ANSWER
-    except client.ServerFailed:
-        return None, NO_SERVER
+    except client.ServerFailed as failure:
+        where = schemas.description(failure.broken)
+        return None, f"{BROKEN}\n{where}" if where else NO_SERVER
     return await asyncio.to_thread(_fit, row, listed)
 
 

@@ -160,16 +160,20 @@ def _limits(kind: str, merged: Mapping[str, Any]) -> dict[str, Any]:
     """Return the choices and the range of a value."""
     found: dict[str, Any] = {}
     choices = merged["enum"] if isinstance(merged.get("enum"), list) else [merged.get("const")]
-    kept = [each for each in choices[:MAX_CHOICES] if isinstance(each, str | int | float)]
+    kept = [each for each in choices[:MAX_CHOICES] if isinstance(each, str) or _is_exact(each)]
     if kept:
         found["enum"] = [sanitize(each) if isinstance(each, str) else each for each in kept]
     for name in ("minimum", "maximum"):
         limit = merged.get(name)
-        if kind in ("number", "integer") and isinstance(limit, int | float) and abs(limit) <= MAX_LIMIT:
+        if kind in ("number", "integer") and _is_exact(limit):
             found[name] = limit
     if kind == "string" and isinstance(merged.get("format"), str):
         found["format"] = sanitize(merged["format"])[:MAX_FORMAT_CHARS]
     return found
+
+
+def _is_exact(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) <= MAX_LIMIT
 
 
 def _alternatives(merged: Mapping[str, Any]) -> list[dict[str, Any]]:

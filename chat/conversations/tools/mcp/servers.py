@@ -96,10 +96,14 @@ async def load_client() -> None:
     await asyncio.to_thread(import_module, "chat.conversations.tools.mcp.client")
 
 
-async def is_offered(server: Server, function: str, user: int) -> bool:
-    """Return True if this person may still call the tool there, who may have taken a day to allow it."""
+async def is_offered(server: Server, tool: ServerTool, user: int) -> bool:
+    """Return True if this person may still call the tool there, as it was when the run began or went on.
+
+    False too if the administration wants people asked since.
+    """
     found = find(server.switch)
-    if found is None or all(tool.function != function for tool in found.tools):
+    now = [each for each in found.tools if each.function == tool.function] if found else []
+    if not found or not now or now[0].asks_first > tool.asks_first:
         return False
     if (found.url, found.headers) != (server.url, server.headers):  # another machine, or not with this key
         return False

@@ -52,7 +52,7 @@ class RemoteTool:
         await servers.load_client()
         from . import client
 
-        if not await servers.is_offered(self._server, self.name, context.user):  # since the run began
+        if not await servers.is_offered(self._server, self._tool, context.user):  # since the run began
             raise ToolFailed(_("This tool isn’t offered any more."))
         server, names = self._server, {"server": self._server.label}
         try:

@@ -155,6 +155,28 @@ def test_a_call_that_cannot_be_made_is_a_failed_step(
     assert fake.calls[-1]["body"]["messages"][-1]["content"] == why
 
 
+@pytest.mark.parametrize(
+    ("call", "sent"),
+    [
+        (["functions.search_my_chats", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
+        (["search_my_chats<|channel|>commentary", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
+        (["functions.search_my_chats:0", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
+        (["search_my_chats", '"{\\"query\\": \\"oar\\"}"'], ("search_my_chats", {"query": "oar"})),
+        (["search_my_chats", "null"], ("search_my_chats", {})),
+        (["search_my_chats", '{"query": '], ("search_my_chats", {})),
+        (["Such a tool, söme?", {"a": 1}], ("Such_a_tool__s_me_", {"a": 1})),
+    ],
+)
+def test_calls_in_a_models_own_manner_are_sent_back_as_all_take_them(
+    alice: Person, fake: Fake, call: list[Any], sent: tuple[str, dict[str, str]]
+) -> None:
+    with alice.ask(turns_line({"calls": [call]}, {"text": "Done."}, shape="whole"), **MINE) as stream:
+        stream.to_end()
+    asked = fake.calls[-1]["body"]["messages"][-2]["tool_calls"][0]["function"]
+    assert (asked["name"], json.loads(asked["arguments"])) == sent
+    assert stream.steps[-1]["arguments"] == sent[1]
+
+
 def test_beyond_the_limit_the_model_answers_with_what_it_has(
     alice: Person, earlier: None, fake: Fake
 ) -> None:

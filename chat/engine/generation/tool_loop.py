@@ -5,7 +5,6 @@ have to be allowed first, the loop ends, and `resume` goes on once the person ha
 """
 
 import asyncio
-import json
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from django.utils.translation import gettext
 
 from chat.conversations.tools.tool import CallContext, Permission, Tool, ToolFailed, ToolResult
 from chat.db.executor import run_in_db
-from chat.limits import MAX_STEP_SUMMARY_CHARS, MAX_TOOL_NAME_CHARS
+from chat.limits import MAX_STEP_SUMMARY_CHARS
 from chat.models import Citation, Step
 from chat.upstream.chat_request import ChatRequest, without_tools
 from chat.upstream.history import PASSED_FIELDS
@@ -150,12 +149,8 @@ class ToolLoop:
     async def search_first(self, request: ChatRequest, queries: Sequence[str]) -> ChatRequest:
         """Search before a model answers that cannot call tools. Return the request with the results."""
         searches = [name for name in SEARCHES if name in self._tools]
-        calls = [
-            {"id": "", "function": {"name": name, "arguments": json.dumps({"query": query})}}
-            for name in searches
-            for query in queries
-        ]
-        results = await asyncio.gather(*(self._call(each) for each in calls))
+        calls = [self._call("", name, {"query": query}) for name in searches for query in queries]
+        results = await asyncio.gather(*calls)
         return tool_messages.with_system(request, tool_messages.fitting(request, results))
 
     def note(self, delta: Delta) -> None:
@@ -173,14 +168,20 @@ class ToolLoop:
         text = state.text[self.turn.text_offset :]
         reasoning = state.reasoning[self.turn.reasoning_offset :]
         called = [tool_messages.call_of(each) for each in calls]
-        asked: dict[str, Any] = {"role": "assistant", "content": text, "tool_calls": called}
+        asked: dict[str, Any] = {
+            "role": "assistant",
+            "content": text,
+            "tool_calls": [call for call, _ in called],
+        }
         extras = {name: value for name, value in self.turn.more.items() if name in PASSED_FIELDS}
         if reasoning:
             asked["reasoning"] = reasoning
             extras = {"reasoning_content": reasoning, **extras}
         if extras:
             asked["extras"] = extras
-        results = await asyncio.gather(*(self._call(each) for each in called))
+        results = await asyncio.gather(
+            *(self._call(call["id"], call["function"]["name"], arguments) for call, arguments in called)
+        )
         if self._waiting:
             following = tool_messages.storable([*request.messages[self._prompt_length :], asked])
             self._run.suspended = {"messages": following, "links": sorted(self._links)[:MAX_LINKS]}
@@ -198,20 +199,19 @@ class ToolLoop:
     def _is_used_up(self) -> bool:
         return self._calls >= settings.TOOL_CALLS_PER_REPLY or self._seconds_left <= 0
 
-    async def _call(self, call: Mapping[str, Any]) -> str:
+    async def _call(self, call: str, name: str, arguments: Mapping[str, Any] | None) -> str:
         """Call one tool as a step; return the text for the model, "" if the person has to allow it first."""
         if self._is_used_up:
             return NO_MORE_CALLS
         self._calls += 1
-        name, arguments = call["function"]["name"], tool_messages.arguments_of(call["function"]["arguments"])
         step = Step(
             run_id=self._run.id,
             message_id=self._run.run.message_id,
             user_id=self._run.run.user_id,
             number=self._calls,
             turn=self._turns,
-            call=call["id"],
-            tool=name[:MAX_TOOL_NAME_CHARS],
+            call=call,
+            tool=name,
             arguments=arguments or {},
             text_offset=len(self._run.text),
         )

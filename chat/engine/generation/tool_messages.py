@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from chat.conversations.tools.tool import Source, Tool
-from chat.limits import MAX_REPLY_CHARS
+from chat.limits import MAX_REPLY_CHARS, MAX_TOOL_NAME_CHARS
 from chat.upstream import token_budget
 from chat.upstream.chat_request import ChatRequest
 from chat.wire import strict_json
@@ -19,29 +19,46 @@ MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
 REPLY_TOKENS = 1_000  # that declarations and results leave to the reply at least
 DECLARATIONS_DIVISOR = 2  # declarations get at most half of what the messages leave
 MAX_ARGUMENT_DEPTH = 10
+TEMPLATE_MARKS = re.compile(
+    r"^(functions|default_api)\.|(<\||:\d+$).*", re.DOTALL
+)  # of models, in names of tools
+NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
-def call_of(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool call in OpenAI's shape with an id, which some servers do not give."""
+def call_of(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return a tool call in OpenAI's shape as every server takes it back, and its arguments; None if unfit.
+
+    It has an id, which some servers do not give, a name of the letters that all accept, and valid JSON.
+    """
     function = call.get("function") or {}
     id_ = str(call.get("id") or "")
-    return {
+    arguments = arguments_of(sanitize(str(function.get("arguments") or "{}"))[:MAX_REPLY_CHARS])
+    name = TEMPLATE_MARKS.sub("", str(function.get("name") or "").strip())
+    made = {
         "id": id_ if CALL_ID.fullmatch(id_) else f"call_{uuid.uuid4().hex[:9]}",
         "type": "function",
         "function": {
-            "name": sanitize(str(function.get("name") or "")),
-            "arguments": sanitize(str(function.get("arguments") or "{}"))[:MAX_REPLY_CHARS],
+            "name": NO_NAME.sub("_", name)[:MAX_TOOL_NAME_CHARS] or "unknown",
+            "arguments": json.dumps(arguments or {}, ensure_ascii=False),
         },
     }
+    return made, arguments
 
 
 def arguments_of(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call, without NUL, which PostgreSQL cannot store; None if they are unfit."""
-    try:
-        found = strict_json.loads(text.replace("\\u0000", "").encode(), max_depth=MAX_ARGUMENT_DEPTH)
-    except ValueError:  # also of a lone surrogate
-        return None
+    """Return the arguments of a call, without NUL, which PostgreSQL cannot store; None if they are unfit.
+
+    Some models write the object as a JSON text.
+    """
+    found: Any = text
+    for _ in range(2):
+        try:
+            found = strict_json.loads(found.replace("\\u0000", "").encode(), max_depth=MAX_ARGUMENT_DEPTH)
+        except ValueError:  # also of a lone surrogate
+            return None
+        if not isinstance(found, str):
+            break
     return found if isinstance(found, dict) else None
 
 

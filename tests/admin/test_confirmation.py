@@ -56,6 +56,7 @@ def cloudflare(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     monkeypatch.setattr(CONFIRM_POOL, "run", turn)
     monkeypatch.setattr(connect, "check_account", AsyncMock(return_value=Checked()))
     monkeypatch.setattr(connect, "get_engine", AsyncMock())
+    monkeypatch.setattr(account, "_connected", account.connected())  # no other test has it
     account.store_account("old", "token-of-before", None)
 
 

@@ -129,7 +129,7 @@ async def _connected(url: str, headers: str) -> AsyncIterator[Client]:
     """Connect, and close all when the block ends or is cancelled. Raises ServerFailed and HeaderProblem."""
     given = headers_of(headers)
     tls = await asyncio.to_thread(service.tls)
-    seconds = httpx2.Timeout(settings.TOOL_CALL_SECONDS, connect=CONNECT_SECONDS)
+    seconds = httpx2.Timeout(None, connect=CONNECT_SECONDS)  # the caller limits the whole
     try:
         async with (
             httpx2.AsyncClient(

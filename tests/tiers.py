@@ -40,6 +40,7 @@ SLOW = (
     "tests/upstream/test_connections.py::test_client_survives_a_hundred_cancellations",
     "tests/views/test_thread.py::test_a_tree_of_any_shape_is_read_and_walked_within_its_time",
     "tests/views/test_usage.py::test_a_hundred_thousand_runs_are_read_from_the_index",
+    "tests/web/test_hostile_pages.py::test_deep_and_wide_pages_end_within_their_limits",
     # Browsers: the journeys below are not slow.
     "tests/e2e",
     "tests/engines",

@@ -167,7 +167,7 @@ def test_a_call_that_cannot_be_made_is_a_failed_step(
         (["Such a tool, söme?", {"a": 1}], ("Such_a_tool__s_me_", {"a": 1})),
     ],
 )
-def test_calls_in_a_models_own_manner_are_sent_back_as_all_take_them(
+def test_calls_in_a_models_own_manner_are_returned_well_formed(
     alice: Person, fake: Fake, call: list[Any], sent: tuple[str, dict[str, str]]
 ) -> None:
     with alice.ask(turns_line({"calls": [call]}, {"text": "Done."}, shape="whole"), **MINE) as stream:

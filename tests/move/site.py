@@ -91,7 +91,7 @@ Step.objects.create(run=done, message=reply, user=alice, number=1, turn=1, revis
 ImportedRuns.objects.create(message=reply, runs=[ODD_JSON, []])
 Invite.objects.create(digest="i", note="for bob", made_by=erin)
 MaintenanceTask.objects.note("prune")
-server = McpServer.objects.create(name="wiki", label=ODD[:60], url="https://example.org/mcp", due=AT, error=ODD[:300])
+server = McpServer.objects.create(name="wiki", label=ODD[:60], url="https://example.org", due=AT, error=ODD)
 server.groups.add(Group.objects.get(name="few"))
 McpTool.objects.create(server=server, name="find", description=ODD, parameters=ODD_JSON, accepted=ODD_JSON)
 Preferences.objects.create(user=alice, instructions=ODD, favourites=["@cf/a/b"], updated=AT)

@@ -48,6 +48,12 @@ ASK = (
 )
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_prose_is_wrapped_at_120_characters(page: str) -> None:
+    lines = [line for line in prose(page).splitlines() if not re.match(r" *[|<]|.*\]\([^)]{60,}", line)]
+    assert [line for line in lines if len(line) > 120] == []
+
+
 class Pictures(HTMLParser):
     """Every picture, with its text; a `source` shows what its `img` says."""
 

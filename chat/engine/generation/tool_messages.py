@@ -19,9 +19,8 @@ MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
 REPLY_TOKENS = 1_000  # that declarations and results leave to the reply at least
 DECLARATIONS_DIVISOR = 2  # declarations get at most half of what the messages leave
 MAX_ARGUMENT_DEPTH = 10
-TEMPLATE_MARKS = re.compile(
-    r"^(functions|default_api)\.|(<\||:\d+$).*", re.DOTALL
-)  # of models, in names of tools
+# What models leave of their template in the name of a tool, and what no server accepts in one.
+TEMPLATE_MARKS = re.compile(r"^(functions|default_api)\.|(<\||:\d+$).*", re.DOTALL)
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 

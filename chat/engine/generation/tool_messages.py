@@ -19,8 +19,9 @@ MIN_RESULT_TOKENS = 200  # with less room in the window a result is left out
 REPLY_TOKENS = 1_000  # that declarations and results leave to the reply at least
 DECLARATIONS_DIVISOR = 2  # declarations get at most half of what the messages leave
 MAX_ARGUMENT_DEPTH = 10
-# What models leave of their template in the name of a tool, and what no server accepts in one.
-TEMPLATE_MARKS = re.compile(r"^(functions|default_api)\.|(<\||:\d+$).*", re.DOTALL)
+FIRST_VALUE = json.JSONDecoder(strict=False)
+# Of models, in names of tools: what stands before the name, such as "functions.", and behind it.
+TEMPLATE_MARKS = re.compile(r"^[^<]*[.:](?=\D)|(<\||:\d+$).*", re.DOTALL)
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
@@ -46,15 +47,17 @@ def call_of(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | N
 
 
 def arguments_of(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call, without NUL, which PostgreSQL cannot store; None if they are unfit.
+    """Return the arguments of a call, as a database can store them; None if they are unfit.
 
-    Some models write the object as a JSON text.
+    Some models write the object as a JSON text, line breaks as they are, or more behind the object: a mark
+    of their template, a bracket too many, or the object again.
     """
     found: Any = text
     for _ in range(2):
         try:
-            found = strict_json.loads(found.replace("\\u0000", "").encode(), max_depth=MAX_ARGUMENT_DEPTH)
-        except ValueError:  # also of a lone surrogate
+            value, _end = FIRST_VALUE.raw_decode(found.lstrip())
+            found = strict_json.loads(json.dumps(storable(value)).encode(), max_depth=MAX_ARGUMENT_DEPTH)
+        except (ValueError, RecursionError):
             return None
         if not isinstance(found, str):
             break

@@ -8,11 +8,12 @@ from datetime import timedelta
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from django.utils import timezone, translation
 
-from chat.conversations.tools.tool import ToolFailed
+from chat.conversations.tools.tool import ToolFailed, ToolResult
 from chat.conversations.turns.waiting import ClaimedRun
 from chat.db.executor import run_in_db
 from chat.engine import cluster, waiting_runs
@@ -22,7 +23,7 @@ from chat.engine.generation.tool_loop import ToolLoop
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.waiting_runs import WaitingRuns
-from chat.models import Citation, Run, Worker
+from chat.models import Citation, Run
 from chat.ownership import recovery
 from chat.ownership.protocol import Batch
 from chat.wire.position import Position
@@ -178,38 +179,44 @@ async def test_runs_that_wait_are_read_again_only_once_they_change(monkeypatch: 
     assert [copy.state.outcome for copy in copies.open.values()].count(None) == 2
 
 
-def _waiting_row() -> Run:
+def _waiting_row(status: str = "waiting", **columns: Any) -> Run:
     *_, reply = Tree(conversation()).grow(None, 2)
-    return made_run(reply, "waiting", tools=["web_search"])
+    return made_run(reply, status, tools=["web_search"], **columns)
+
+
+def _loop(row: Run, call: Any = None) -> ToolLoop:
+    tool: Any = SimpleNamespace(name="read_page", call=call, permission=lambda *_: None)
+    return ToolLoop(ActiveRun.of(row, RunState(RunInfo.of(row))), [tool], row.worker_id or row.pk, "en")
 
 
 @pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 async def test_a_process_that_has_lost_the_run_makes_no_call() -> None:
     """It may have been frozen: another one has found it dead, and makes the call itself."""
-    row = await run_in_db(_waiting_row)  # which has no owner
-    made: list[str] = []
-
-    async def call(arguments: object, context: object) -> None:
-        made.append("call")
-
-    tool: Any = SimpleNamespace(name="read_page", call=call, permission=lambda *_: None)
-    loop = ToolLoop(ActiveRun.of(row, RunState(RunInfo.of(row))), [tool], uuid.uuid4(), "en")
-    request: Any = SimpleNamespace(messages=[])
+    call, request = AsyncMock(), Mock(messages=[])
+    loop = _loop(await run_in_db(_waiting_row), call)  # which has no owner
     with pytest.raises(asyncio.CancelledError):
         await loop.answer(request, [{"id": "a", "function": {"name": "read_page", "arguments": "{}"}}])
-    assert made == []
+    assert not call.called
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_without_time_left_no_call_is_made(settings: Any) -> None:
     settings.TOOL_TOTAL_SECONDS = 0
-    row = await run_in_db(_waiting_row)
-    tool: Any = SimpleNamespace(name="read_page", call=None)
-    loop = ToolLoop(ActiveRun.of(row, RunState(RunInfo.of(row))), [tool], uuid.uuid4(), "en")
     with pytest.raises(ToolFailed, match="No time is left for calls in this reply") as failed:
-        await loop._result("read_page", {})
+        await _loop(await run_in_db(_waiting_row))._result("read_page", {})
     assert "Answer with what you have" in failed.value.text
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_seconds_of_calls_are_the_same_after_a_wait(settings: Any) -> None:
+    """Calls that had to wait for others were counted with the time that they had waited."""
+    settings.TOOL_CALLS_AT_ONCE = 1
+    row = await run_in_db(_waiting_row, "running")
+    before, after = _loop(row, lambda *_: asyncio.sleep(0.2, ToolResult("Done"))), _loop(row)
+    await asyncio.gather(*(before._call(str(n), "read_page", {}) for n in range(4)))
+    after._restore(await run_in_db(list, row.steps.all()))
+    assert after._seconds_left == pytest.approx(before._seconds_left, abs=0.3)
 
 
 @pytest.mark.database
@@ -217,14 +224,12 @@ async def test_without_time_left_no_call_is_made(settings: Any) -> None:
 async def test_a_run_that_waited_keeps_the_time_of_its_start() -> None:
     """It queues once more, for its turn in the process that goes on."""
     began = timezone.now() - timedelta(hours=1)
-    row = await run_in_db(_waiting_row)
-    worker = await run_in_db(partial(Worker.objects.create, host="here", pid=1))
-    row.status, row.worker, row.started = "queued", worker, began
-    await run_in_db(row.save)
+    row = await run_in_db(partial(_waiting_row, "queued", started=began))
     active_run = ActiveRun.of(row, RunState(RunInfo.of(row)))
     active_run.set_queue_position(0)
     batch: Batch[ActiveRun] = Batch(live=[active_run], chunks=[], ended=[])
-    await run_in_db(run_storage.save, batch, worker.pk)
+    worker: Any = row.worker_id
+    await run_in_db(run_storage.save, batch, worker)
     stored = await run_in_db(Run.objects.get, pk=row.pk)
     assert (stored.status, stored.started) == ("running", began)
     active_run.end(RunOutcome(Run.Status.COMPLETE))

@@ -138,7 +138,7 @@ class ToolLoop:
         if step.state != Step.State.WAITING:
             return step.result
         if step.answer in ALLOWED:
-            step.state, step.created = Step.State.RUNNING, timezone.now()
+            step.state = Step.State.RUNNING
             return await self._make(step, tool_messages.arguments_of(call["function"]["arguments"]))
         with translation.override(self._language):
             step.state, step.summary = Step.State.FAILED, gettext("You did not allow this.")
@@ -234,6 +234,7 @@ class ToolLoop:
     async def _make(self, step: Step, arguments: Mapping[str, Any] | None) -> str:
         """Make the call of a step that asks for nothing, or not any more; return the text for the model."""
         async with self._at_once:
+            step.created = timezone.now()
             if not await self._steps.show(step):
                 raise asyncio.CancelledError  # by another process, which may make the call itself
             began = asyncio.get_running_loop().time()

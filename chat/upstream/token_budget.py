@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,9 +36,17 @@ class Fit:
     dropped: int
 
 
-def fit(messages: list[dict[str, Any]], model: LlmModel, reply: int | None = None, *, needed: int = 1) -> Fit:
+def fit(
+    messages: list[dict[str, Any]],
+    model: LlmModel,
+    reply: int | None = None,
+    *,
+    needed: int = 1,
+    declared: int = 0,
+) -> Fit:
     """Leave out the oldest messages until the rest and a reply of `reply` tokens fit into the window.
 
+    `declared`: the tokens of the declarations of tools, which are sent with them.
     The system prompt and the last `needed` messages are always kept; for them the reply's tokens are reduced,
     to MIN_REPLY_TOKENS at the least. The first message after the system prompt is a user's. Raises
     UpstreamError (too long) if these messages alone do not fit.
@@ -45,7 +54,7 @@ def fit(messages: list[dict[str, Any]], model: LlmModel, reply: int | None = Non
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
     wanted = min(reply or default_max_tokens(model), max_tokens_limit(model))
-    room = model.window - wanted - sum(estimate_tokens(message, model) for message in system)
+    room = model.window - declared - wanted - sum(estimate_tokens(message, model) for message in system)
     kept = max(0, len(turns) - needed)
     room -= sum(estimate_tokens(turn, model) for turn in turns[kept:])
     if room + wanted < min(wanted, MIN_REPLY_TOKENS):
@@ -75,6 +84,11 @@ def estimate_tokens(message: dict[str, Any], model: LlmModel) -> int:
     if calls := message.get("tool_calls"):
         text += json.dumps(calls, ensure_ascii=False)
     return TOKENS_PER_MESSAGE + seen + estimate_text_tokens(text, local=model.local)
+
+
+def declaration_tokens(tools: Iterable[Mapping[str, Any]], model: LlmModel) -> int:
+    """Return an upper estimate of the tokens of declarations."""
+    return sum(estimate_text_tokens(json.dumps(each), local=model.local) for each in tools)
 
 
 def estimate_text_tokens(text: str, *, local: bool = False) -> int:

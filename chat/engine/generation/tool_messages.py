@@ -98,7 +98,7 @@ def with_tools(request: ChatRequest, tools: Iterable[Tool]) -> ChatRequest:
     room, declared = _room(request) // DECLARATIONS_DIVISOR, []
     for tool in tools:
         declaration = {"type": "function", "function": tool.declaration}
-        cost = _declaration_tokens([declaration], request)
+        cost = token_budget.declaration_tokens([declaration], request.model)
         if cost <= room:
             room -= cost
             declared.append(declaration)
@@ -115,12 +115,7 @@ def within_window(request: ChatRequest) -> ChatRequest:
 
 def _tokens(request: ChatRequest) -> int:
     messages = sum(token_budget.estimate_tokens(each, request.model) for each in request.messages)
-    return messages + _declaration_tokens(request.raw_parameters.get("tools", ()), request)
-
-
-def _declaration_tokens(declared: Iterable[Mapping[str, Any]], request: ChatRequest) -> int:
-    local = request.model.local
-    return sum(token_budget.estimate_text_tokens(json.dumps(each), local=local) for each in declared)
+    return messages + token_budget.declaration_tokens(request.raw_parameters.get("tools", ()), request.model)
 
 
 def _room(request: ChatRequest) -> int:

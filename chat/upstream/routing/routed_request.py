@@ -88,9 +88,14 @@ class RoutedRequest:
                 if request.messages[-1]["role"] == "tool":
                     continue  # it knows nothing of results
                 request = without_tools(request)
+            tools = request.raw_parameters.get("tools") or ()
             try:
                 fit = token_budget.fit(
-                    request.messages, model, request.max_tokens, needed=_turn(request.messages)
+                    request.messages,
+                    model,
+                    request.max_tokens,
+                    needed=_turn(request.messages),
+                    declared=token_budget.declaration_tokens(tools, model),
                 )
             except UpstreamError:
                 continue  # the prompt does not fit into its context window

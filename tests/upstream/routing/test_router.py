@@ -419,7 +419,7 @@ async def test_the_prompt_is_cut_to_the_fallbacks_window(fake: Fake) -> None:
     assert (first["max_tokens"], second["max_tokens"]) == (6_000, SECOND.window // 2)
 
 
-TOOL = {"type": "function", "function": {"name": "look"}}
+TOOL = {"type": "function", "function": {"name": "look", "description": "d" * 15_000}}
 CALLS = [
     {
         "role": "assistant",
@@ -445,7 +445,7 @@ async def test_a_fallback_gets_what_it_understands_of_tools(
     turns = [{"role": role, "content": "word " * 4_000} for role in ("user", "assistant")]
     question = {"role": "user", "content": by_model(first="status code=3040")}
     raw = {"tools": [TOOL]}
-    request = ChatRequest([*turns, question, *following], FIRST, 1_000, raw_parameters=raw)
+    request = ChatRequest([*turns, question, *following], FIRST, 4_000, raw_parameters=raw)
     async with open_router(fake, fallback.id) as made:
         try:
             async with made.stream(request) as stream:
@@ -456,6 +456,8 @@ async def test_a_fallback_gets_what_it_understands_of_tools(
     first, *others = (call["body"] for call in runs(fake))
     found = [{"messages": len(each["messages"]), "tools": "tools" in each} for each in others]
     assert (len(first["messages"]), found) == (3 + len(following), [sent] if sent else [])
+    for each in others:
+        assert 5_000 * ("tools" in each) + each["max_tokens"] <= fallback.window
 
 
 async def test_fallback_with_a_too_small_window_is_skipped(fake: Fake) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 from typing import Any
 
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from pyromark import Markdown
 
+from chat.formats import short_date
 from chat.models import Conversation, Message
 from chat.models.citation import CitedSource
 from chat.rendering.definitions import MARKDOWN_OPTIONS, PARSER
@@ -70,7 +70,7 @@ def _sources(message: Object) -> str:
 def _source(source: CitedSource) -> str:
     url = "" if source.is_private else source.url.replace("<", "%3C").replace(">", "%3E")
     name = f"[{_escaped(source.title)}](<{url}>)" if url else _escaped(source.title)
-    name = f"{name} ({date_format(source.date)})" if source.date else name
+    name = f"{name} ({short_date(source.date)})" if source.date else name
     quotes = [_quote(each.page, each.text) for each in source.passages]
     return "\n".join([name, *quotes])
 
@@ -111,7 +111,7 @@ def author(message: Object, name_of: NameOf) -> str:
 def written_time(moment: str, zone: tzinfo) -> str:
     """Return a time of the document in the active language, with its time zone."""
     local = datetime.fromisoformat(moment).astimezone(zone)
-    return f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"
+    return f"{short_date(local)}, {local:%H:%M} {local.tzname()}"
 
 
 class Labels:

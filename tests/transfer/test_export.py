@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
@@ -88,6 +89,7 @@ def test_markdown_has_the_branch_that_is_shown(tree: Tree) -> None:
     tree.show(shown)
     found = as_markdown(tree.conversation)
     assert found.startswith("# A tree\n\n## Instructions\n\nBe brief.\n\n## You · ")
+    assert re.search(r"## You · \d+ \w{3} \d{4}, \d\d:\d\d UTC\n", found)
     assert "Let me see." in found
     assert found.endswith("\nBecause.\n")
     assert hidden.text not in found

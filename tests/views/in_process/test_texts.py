@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 import uuid
 from typing import Any
 
@@ -63,6 +64,7 @@ def edit(client: Client, message: Message, text: str, block: int | None = None) 
 def test_a_block_has_its_versions_in_all_replies_of_the_branch(alice_client: Client, talk: Talk) -> None:
     page = get(alice_client, talk.reply, block=1).content.decode()
     assert "Version 2 of 3" in page
+    assert len(re.findall(r">\d+ \w{3} \d{4}, \d\d:\d\d</time>", page)) == 3
     addresses = [f"/messages/{talk.other.pk}/text/?block=1", f"/messages/{talk.leaf.pk}/text/?block=3"]
     assert all(f'href="{address}"' in page for address in addresses)
     assert "Version 1 of 2" in get(alice_client, talk.reply, block=2).content.decode(), "HTML is another text"

@@ -40,3 +40,4 @@ def _title() -> str:
 admin.site.site_header = admin.site.site_title = lazy(_title, str)()
 admin.site.index_title = _("Overview")
 admin.site.enable_nav_sidebar = False  # for a handful of lists, its space is worth more
+admin.site.disable_action("delete_selected")  # the page of a row says what its deletion means

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.forms import Media, PasswordInput
 from django.http import HttpRequest, QueryDict
@@ -61,6 +62,13 @@ class ChatAdmin(admin.ModelAdmin):
         if more.get("change") and context.get("subtitle"):
             context |= {"title": context["subtitle"], "subtitle": None}
         return super().render_change_form(request, context, *args, **more)
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        """Return the field without Django's buttons beside it, which open forms in windows of their own."""
+        field: Any = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and isinstance(field.widget, RelatedFieldWidgetWrapper):
+            field.widget = field.widget.widget
+        return field
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
         """Return Django's page. Raises PermissionDenied: without the right, for missing rows as well.
@@ -177,10 +185,10 @@ class OwnPasswordForm(forms.Form):
 
     A session alone, perhaps a stolen one, must not give access to an account, change what one may do, or
     decide where texts go: so this is asked when an account or a group is saved, another person's password
-    set, a link for one made, an API key allowed to set AI Gateway options, or a Cloudflare account connected
-    or disconnected. What takes something away from a key (an action of the list), and a new account or
-    invitation, which has no rights, does not ask. Nor does a choice among the models that the settings and
-    the connected account offer.
+    set, a link for one made, an API key allowed to set AI Gateway options, a tool server saved or deleted, or
+    a Cloudflare account connected or disconnected. What takes something away from a key (an action of the
+    list), and a new account or invitation, which has no rights, does not ask. Nor does a choice among the
+    models that the settings and the connected account offer.
     """
 
     current = forms.CharField(

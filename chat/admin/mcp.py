@@ -12,7 +12,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -231,12 +231,16 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
         super().save_related(request, form, formsets, change)
         _announce()
 
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        """Ask for the password as saving does: without it, a POST only shows the page again."""
+        form = ConfirmedForm(request.POST if request.method == "POST" else None)
+        form.request = request
+        if form.is_bound and self.has_delete_permission(request) and not form.is_valid():
+            request.POST = QueryDict()
+        return super().delete_view(request, object_id, {"form": form, **(extra_context or {})})
+
     def delete_model(self, request: HttpRequest, obj: McpServer) -> None:
         super().delete_model(request, obj)
-        _announce()
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
-        super().delete_queryset(request, queryset)
         _announce()
 
 
@@ -248,11 +252,13 @@ def _announce() -> None:
 
 def _read(request: HttpRequest, key: int) -> None:
     async_to_sync(reading.read)(key)
-    server = McpServer.objects.get(pk=key)
+    servers.load()
+    server = McpServer.objects.filter(pk=key).first()
+    if server is None:
+        return  # deleted meanwhile
     if server.problem:
         messages.warning(request, f"{server}: {server.problem}")
     else:
         number = server.tools.filter(listed=True).count()
         words = ngettext("%(server)s has %(n)s tool.", "%(server)s has %(n)s tools.", number)
         messages.success(request, words % {"server": server, "n": number})
-    servers.load()

@@ -241,12 +241,6 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
         can_change = self.has_change_permission(request)
         return [name for name in self.list_display if can_change or name != "order_"]
 
-    def get_actions(self, request: HttpRequest) -> Any:
-        """Return the class's own actions only, without Django's deletion."""
-        actions = super().get_actions(request)
-        actions.pop("delete_selected", None)
-        return actions
-
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Return False: models come from Cloudflare's list and from this site's settings."""
         return False

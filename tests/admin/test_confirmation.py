@@ -58,6 +58,7 @@ def cloudflare(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     monkeypatch.setattr(connect, "get_engine", AsyncMock())
     monkeypatch.setattr(account, "_connected", account.connected())  # no other test has it
     account.store_account("old", "token-of-before", None)
+    McpServer.objects.create(name="notes", label="Notes", url="https://notes.example/mcp", enabled=False)
 
 
 def saving(**fields: Any) -> Post:
@@ -110,6 +111,11 @@ def listing_a_tool_server(client: Client, confirmation: dict[str, Any]) -> Any:
     return client.post("/admin/chat/mcpserver/add/", form | {"tools-INITIAL_FORMS": "0"} | confirmation)
 
 
+def deleting_a_tool_server(client: Client, confirmation: dict[str, Any]) -> Any:
+    row = McpServer.objects.get(name="notes")
+    return client.post(f"/admin/chat/mcpserver/{row.pk}/delete/", {"post": "yes"} | confirmation)
+
+
 DEEDS: dict[str, Post] = {
     "role": saving(role="reviewer"),
     "administration": saving(is_staff=None),
@@ -124,17 +130,18 @@ DEEDS: dict[str, Post] = {
     "Cloudflare account": connecting,
     "no account": lambda client, more: client.post("/admin/connect/", {"what": "disconnect"} | more),
     "tool server": listing_a_tool_server,
+    "no tool server": deleting_a_tool_server,
 }
 
 # All that can be done in the administration: a new deed has to be judged.
 ASKING = {
     "change user", "auth_user_password_change", "chat_user_link", "add group", "change group",
-    "allow_gateway apikey", "connect", "add mcpserver", "change mcpserver",
+    "allow_gateway apikey", "connect", "add mcpserver", "change mcpserver", "delete mcpserver",
 }  # fmt: skip
 WITHOUT_ASKING = {
     "add user", "add invite",  # they have no rights
     "delete invite", "delete group", "revoke apikey", "forbid_gateway apikey", "revoke sharedlink",
-    "withdraw assistant", "delete mcpserver", "delete_selected mcpserver",
+    "withdraw assistant",
     # take something away, and reveal nothing
     "read_now mcpserver",  # what is new or other is not offered
     "change sitemodel", "show sitemodel", "hide sitemodel", "make_default sitemodel", "chat_sitemodel_doors",

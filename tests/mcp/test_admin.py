@@ -8,7 +8,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
-from chat.conversations.tools.mcp import servers
+from chat.conversations.tools.mcp import reading, servers
+from chat.db.executor import run_in_db
 from chat.models import CatalogState, McpServer, McpTool, User
 from tests.admin.people import as_
 from tests.mcp.hosts import Host, allow_all, listed
@@ -150,6 +151,18 @@ def test_reading_now_says_what_was_found(root: Client, times: Host) -> None:
     assert "Away: The server could not be reached, or it does not speak MCP." in page
 
 
+def test_a_server_that_is_deleted_while_it_is_read_is_passed_over(
+    root: Client, monkeypatch: pytest.MonkeyPatch, times: Host
+) -> None:
+    async def read(key: int) -> None:
+        await run_in_db(McpServer.objects.filter(pk=key).delete)
+
+    monkeypatch.setattr(reading, "read", read)
+    row = listed(times)
+    page = root.post(LIST, {"action": "read_now", "_selected_action": [row.pk]}, follow=True)
+    assert page.status_code == 200
+
+
 def test_staff_need_the_right(times: Host) -> None:
     row = listed(times)
     staff = User.objects.create_user("staff", password=PASSWORD, is_staff=True)
@@ -165,7 +178,7 @@ def test_staff_need_the_right(times: Host) -> None:
     client = as_(User.objects.get(pk=staff.pk))
     client.post(page_of(row), fields(times, label="Clock"))
     assert McpServer.objects.get().label == "Clock"
-    client.post(f"{page_of(row).removesuffix('change/')}delete/", {"post": "yes"})
+    client.post(f"{page_of(row).removesuffix('change/')}delete/", {"post": "yes", "current": PASSWORD})
     assert not McpServer.objects.exists()
     assert servers._servers == {}
 

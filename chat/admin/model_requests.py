@@ -28,7 +28,7 @@ from .changelist import terms_of
 from .columns import person_column, time_column
 from .filters import DistinctFilter, ErrorFilter, with_error
 from .keyset import KeysetChangeList
-from .model_stats import PERIODS, USAGE_PERMISSIONS, rates, start_of, usage_since
+from .model_stats import PERIODS, USAGE_PERMISSIONS, people_since, rates, start_of, usage_since
 
 MAX_PEOPLE_OF_REQUESTS = 20  # whose rows a search finds by their names
 MAX_MATCHES = 200  # rows that a search finds by another column
@@ -154,7 +154,8 @@ class RunAdmin(ModelRequestAdmin):
             raise PermissionDenied
         wanted = request.GET.get("period", "")
         chosen = wanted if wanted in PERIODS else "day"
-        used = usage_since(start_of(chosen)) if request.user.has_perms(USAGE_PERMISSIONS) else []
+        may_see = request.user.has_perms(USAGE_PERMISSIONS)
+        used = usage_since(start_of(chosen)) if may_see else []
         return self.page(
             request,
             "model_stats",
@@ -162,6 +163,7 @@ class RunAdmin(ModelRequestAdmin):
             periods=[(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
             rates=rates(start_of(chosen)),
             used=used,
+            people=people_since(start_of(chosen)) if used else [],
             cost=written_cost(*(each.dollars for each in used)),
         )
 

@@ -1,15 +1,27 @@
-"""Statistics by model: failed runs and their error codes, the time to the first token, usage and cost.
+"""Statistics: by model failures and the time to the first token, by model and person the usage and cost.
 
 The usage is that of replies, API calls and titles together, and of the tools that ask for money.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Case, Count, DurationField, ExpressionWrapper, F, Q, Sum, Value, When, Window
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    Count,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Q,
+    Sum,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.functions import Coalesce, NullIf, RowNumber
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +29,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.catalog.catalog import cost_of, model_name
 from chat.conversations.tools.shown import used_name
 from chat.formats import grouped_number, written_cost
-from chat.models import Call, Run, Step, TitleRequest
+from chat.models import Call, Run, Step, TitleRequest, User
 
 from .keyset import unindexed
 
@@ -26,7 +38,12 @@ PERIODS = {
     "hour": (timedelta(hours=1), _("Last hour")),
     "day": (timedelta(days=1), _("Last 24 hours")),
     "week": (timedelta(days=7), _("Last 7 days")),
+    "month": (timedelta(days=30), _("Last 30 days")),
 }
+KINDS = ("prompt", "completion")  # of tokens
+MAX_PEOPLE = 50  # whose usage is listed: those with the highest cost
+# Not the column itself: see `unindexed`.
+PERSON = ExpressionWrapper(F("user_id") + 0, output_field=BigIntegerField())
 FIRST_TOKEN = ExpressionWrapper(F("first_token") - F("created"), output_field=DurationField())
 COUNTED = Q(completion_tokens__isnull=False)
 # The model that answered, and which rows count. A call that is stored as a run is counted as that. The
@@ -141,6 +158,36 @@ class ModelUsage:
         return written_cost(self.dollars)
 
 
+@dataclass(frozen=True, slots=True)
+class PersonUsage:
+    """What one person used, by model and tool."""
+
+    name: str
+    used: list[ModelUsage]
+
+    @property
+    def number(self) -> str:
+        return grouped_number(sum(each.requests for each in self.used))
+
+    @property
+    def tokens(self) -> str:
+        read, written = (sum(getattr(each, f"{kind}_tokens") for each in self.used) for kind in KINDS)
+        return f"{grouped_number(read)} / {grouped_number(written)}"
+
+    @property
+    def cost(self) -> str:
+        return written_cost(*(each.dollars for each in self.used))
+
+
+def people_since(since: datetime) -> list[PersonUsage]:
+    """Return the usage of the people who cost most since that time. Always five queries."""
+    usage = _usage(since, PERSON)
+    costs = {key: sum(each.dollars or 0 for each in used) for key, used in usage.items()}
+    first = sorted(usage, key=lambda key: (-costs[key], key))[:MAX_PEOPLE]
+    names = dict(User.objects.filter(pk__in=first).values_list("pk", "username"))
+    return [PersonUsage(names.get(key, "–"), usage[key]) for key in first]
+
+
 def usage_since(since: datetime) -> list[ModelUsage]:
     """Return the usage of all models since that time, the most tokens first. Always four queries."""
     return usage_of_spans([since])[0]
@@ -148,22 +195,28 @@ def usage_since(since: datetime) -> list[ModelUsage]:
 
 def usage_of_spans(starts: Sequence[datetime]) -> list[list[ModelUsage]]:
     """Return the usage of all models from each of these times to the next. Always four queries."""
-    sums: list[dict[str, Counter[str]]] = [{} for _ in starts]
+    usage = _usage(starts[0], span_of(starts))
+    return [usage.get(place, []) for place in range(len(starts))]
+
+
+def _usage(since: datetime, part: Any) -> dict[int, list[ModelUsage]]:
+    """Return the usage of all models since that time, by the value of the expression `part`."""
+    sums: dict[int, dict[str, Counter[str]]] = defaultdict(dict)
     for model, answered, counted in REQUEST_SOURCES:
-        used = model.objects.filter(created__gte=starts[0]).annotate(span=span_of(starts))
-        for span, name, requests, prompt, completion in _by_model(used, answered, counted):
+        used = model.objects.filter(created__gte=since).annotate(part=part)
+        for key, name, requests, prompt, completion in _by_model(used, answered, counted):
             if requests:
-                found = sums[span].setdefault(name, Counter())
+                found = sums[key].setdefault(name, Counter())
                 found.update(requests=requests, prompt=prompt, completion=completion)
-    usage = [
-        [ModelUsage(name, each["requests"], each["prompt"], each["completion"]) for name, each in of.items()]
-        for of in sums
-    ]
-    paid = Step.objects.filter(created__gte=starts[0], user__isnull=False, cost__isnull=False).order_by()
-    spans = paid.annotate(span=span_of(starts)).values_list("span", "tool")
-    for span, tool, calls, charged in spans.annotate(calls=Count("*"), charged=Sum("cost")):
-        usage[span].append(ModelUsage(tool, calls, 0, 0, charged))
-    return [sorted(of, key=_most_tokens_first) for of in usage]
+    usage = {
+        key: [ModelUsage(name, n["requests"], n["prompt"], n["completion"]) for name, n in of.items()]
+        for key, of in sums.items()
+    }
+    paid = Step.objects.filter(created__gte=since, user__isnull=False, cost__isnull=False).order_by()
+    parts = paid.annotate(part=part).values_list("part", "tool")
+    for key, tool, calls, charged in parts.annotate(calls=Count("*"), charged=Sum("cost")):
+        usage.setdefault(key, []).append(ModelUsage(tool, calls, 0, 0, charged))
+    return {key: sorted(of, key=_most_tokens_first) for key, of in usage.items()}
 
 
 def span_of(starts: Sequence[datetime], first: int = 0) -> Any:
@@ -176,7 +229,7 @@ def span_of(starts: Sequence[datetime], first: int = 0) -> Any:
 
 
 def _by_model(used: Any, answered: Any, counted: Q) -> Any:
-    groups = used.order_by().annotate(answered=answered).values_list("span", "answered")
+    groups = used.order_by().annotate(answered=answered).values_list("part", "answered")
     return groups.annotate(
         requests=Count("pk", filter=counted),
         prompt=Sum("prompt_tokens", filter=counted, default=0),

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.admin.model_stats import usage_since
+from chat.admin.model_stats import people_since, usage_since
 from chat.formats import written_cost
 from chat.models import Call, CatalogState, Conversation, Run, Step, TitleRequest, User, Worker
 from tests.admin import seed
@@ -112,6 +112,22 @@ def test_the_cost_counts_the_calls_of_tools() -> None:
     *_models, tool = usage_since(timezone.now() - timedelta(hours=1))
     assert (tool.name, tool.requests, tool.dollars) == ("Web search", 1, 0.5)
     assert last_hour().startswith("$0.50")
+
+
+def test_the_cost_is_told_by_person_the_highest_first(administrator: Client) -> None:
+    run = Run.objects.get(conversation=ran())
+    called()
+    step_of(run, 1, cost=0.5, created=timezone.now())
+    called(user=seed.person("bob"), model=GRANITE)
+    called(user=seed.person("ann"), prompt_tokens=1_000_000_000)
+    called(user=seed.person("eve"), created=timezone.now() - timedelta(days=2))
+    first, second, third = people_since(timezone.now() - timedelta(hours=1))
+    assert [first.name, second.name, third.name] == ["ann", "alice", "bob"]
+    assert (second.number, second.tokens) == ("3", "2,000 / 40")
+    assert second.cost.startswith("$0.50")
+    page = administrator.get("/admin/chat/run/rates/").content.decode()
+    assert page.index("<bdi>ann</bdi>") < page.index("<bdi>alice</bdi>") < page.index("<bdi>bob</bdi>")
+    assert "<bdi>eve</bdi>" not in page
 
 
 def last_hour() -> str:

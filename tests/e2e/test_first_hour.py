@@ -9,6 +9,10 @@ from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 
+CORNERS = """() => [['[type=file]', '::file-selector-button'], ['[type=submit].default']].map(
+  ([name, part]) => getComputedStyle(document.querySelector(name), part).borderRadius)"""
+
+
 def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[..., Server]) -> None:
     server = servers(CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN="")
     page = window(server, "root", at="/")
@@ -33,6 +37,8 @@ def test_a_site_is_set_up_without_a_shell(window: Window, servers: Callable[...,
     page.get_by_role("link", name="Give the site a name and a picture").click()
     page.get_by_label("Name").fill("Berger Chat")
     page.get_by_label("Moss").check()
+    chooses, saves = page.evaluate(CORNERS)
+    assert chooses == saves
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_title("Name and picture | Berger Chat administration")
 

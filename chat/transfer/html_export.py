@@ -65,7 +65,8 @@ svg { inline-size: 1em; block-size: 1em; }
   .prose :is(.code, tr) { break-inside: avoid; }
   .code pre { white-space: pre-wrap; }
   .prose :is(.table, .equation) { overflow: visible; }
-  .prose :is(th, td) { min-inline-size: 0; padding-inline: .25rem; overflow-wrap: anywhere; }
+  .prose :is(th, td) { min-inline-size: 5ch; padding-inline: .25rem; overflow-wrap: anywhere; }
+  .prose table:has(th:nth-child(16)) :is(th, td) { min-inline-size: 0; }
 }
 """
 

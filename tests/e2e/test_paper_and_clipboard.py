@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.seed import numbered, talk
 from tests.fake_cloudflare.text_scenarios import says_line
+from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.server import Server
 
 COLUMNS = 14
@@ -56,6 +57,45 @@ def test_a_wide_table_and_equation_are_wholly_on_the_paper(window: Window, serve
 
 
 PRINTS = "window.print = () => (window.printed = document.querySelectorAll('article').length)"
+YEARS = (
+    "| Method | Cost | Memory | Converges | Parallel | Certain | Year | Author | Library | Note |\n"
+    f"|{'---|' * 10}\n| Conjugate gradients | O(nnz) | O(n) | superlinear | embarrassingly | yes | 1952 |"
+    " Hestenes and Stiefel | PETSc `KSPCG` | preconditioning_is_everything_here |\n"
+)
+
+
+def test_no_column_on_paper_breaks_a_year(window: Window, server: Server) -> None:
+    page = window(server, "alice", at=talk(server, "alice", ["Show it.", YEARS]))
+    page.wait_for_function(PAPER_STYLED)
+    [sheet] = pypdfium2.PdfDocument(page.pdf(format="A4"))
+    words = sheet.get_textpage().get_text_bounded().split()
+    assert "1952" in words
+    assert "Year" in words
+
+
+def test_a_long_question_begins_on_the_first_sheet(window: Window, server: Server) -> None:
+    page = window(server, "alice", at=talk(server, "alice", ["A long line. " * 600, "Read."]))
+    page.wait_for_function(PAPER_STYLED)
+    first = pypdfium2.PdfDocument(page.pdf(format="A4"))[0]
+    assert first.get_textpage().get_text_bounded().count("long line") > 20
+
+
+def test_a_reply_is_printed_with_its_sources(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.page.get_by_text("Web", exact=True).click()
+    searches = {"calls": [["web_search", {"query": "gardens"}]]}
+    chat.asked(f"News?\n{turns_line(searches, {'text': 'It is one [1].'})}")
+    chat.page.reload()
+    chat.page.evaluate(PRINTS)
+    chat.page.locator("article.reply").get_by_role("button", name="More actions").click()
+    chat.page.get_by_role("menuitem", name="Print").click()
+    chat.page.wait_for_function("() => window.printed")
+    [sheet] = pypdfium2.PdfDocument(chat.page.pdf(format="A4"))
+    words = sheet.get_textpage().get_text_bounded()
+    assert "It is one [1]." in words
+    assert "What was new in October" in words
+    assert "https://blog.example/october" in words
+    assert "News?" not in words
 
 
 def test_the_whole_chat_is_printed_from_its_menu(window: Window, server: Server) -> None:

@@ -13,6 +13,11 @@ def grouped_number(number: float) -> str:
     return number_format(number, force_grouping=True)
 
 
+def decimal_number(number: float, decimals: int) -> str:
+    """Return the number rounded; Django’s `number_format` alone cuts off: 1.99 for 1.999."""
+    return number_format(round(number, decimals), decimals, force_grouping=True)
+
+
 def written_cost(*parts: float | None) -> str:
     """Return the sum in words: of none “nothing”, of what has no known price “unknown”, beside it “at least”.
 
@@ -31,8 +36,7 @@ def written_cost(*parts: float | None) -> str:
 
 def dollars(amount: float, decimals: int) -> str:
     """Return the amount as the active language writes it, such as $1,234.50 or 1.234,50 $."""
-    number = number_format(amount, decimals, force_grouping=True)
-    return pgettext("dollars", "$%(amount)s") % {"amount": number}
+    return pgettext("dollars", "$%(amount)s") % {"amount": decimal_number(amount, decimals)}
 
 
 def short_date(day: date) -> str:

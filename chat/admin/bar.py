@@ -72,7 +72,7 @@ def _name(model: dict[str, Any]) -> str:
 def _pages(user: Any, names: tuple[str, ...]) -> list[Item]:
     """Return the pages of a group that are no lists."""
     pages = []
-    if "SiteModel" in names and user.has_perm("chat.view_run"):
+    if "Run" in names and user.has_perm("chat.view_run"):
         pages.append(Item(gettext("Statistics"), reverse("admin:chat_run_rates")))
     is_root = getattr(user, "is_superuser", False)
     if "SiteModel" in names and is_root:

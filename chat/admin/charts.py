@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-from chat.formats import grouped_number, written_cost
+from chat.formats import decimal_number, grouped_number, written_cost
 
 from .days import Day
 from .model_stats import USAGE_PERMISSIONS
@@ -74,7 +73,7 @@ def _people(days: list[Day]) -> Chart:
 def _failures(days: list[Day]) -> Chart:
     title, nothing = gettext("Failed replies"), gettext("No reply failed.")
     failed, replies = sum(day.failed for day in days), sum(day.replies for day in days)
-    total = f"{grouped_number(failed)} ({number_format(100 * failed / (replies or 1), 1)} %)"
+    total = f"{grouped_number(failed)} ({decimal_number(100 * failed / (replies or 1), 1)} %)"
     return _chart(title, total, nothing, days, {title: lambda day: day.failed}, grouped_number)
 
 
@@ -100,7 +99,7 @@ def _known_cost(day: Day) -> float | None:
 
 
 def _seconds(value: float | None) -> str:
-    return "–" if value is None else gettext("%(n)s s") % {"n": number_format(round(value, 2), 2)}
+    return "–" if value is None else gettext("%(n)s s") % {"n": decimal_number(value, 2)}
 
 
 def _chart(

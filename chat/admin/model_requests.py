@@ -13,14 +13,13 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
-from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import config
-from chat.formats import grouped_number, written_cost
+from chat.formats import decimal_number, grouped_number, written_cost
 from chat.models import ApiKey, Call, Run, TitleRequest, User
 
 from .base import ReadOnlyListAdmin, only_read
@@ -88,11 +87,11 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
 
     @admin.display(description=_("neurons"), ordering="neurons")
     def neurons_(self, obj: UserRequest) -> str:
-        return "–" if obj.neurons is None else number_format(obj.neurons, 1)
+        return "–" if obj.neurons is None else decimal_number(obj.neurons, 1)
 
     @admin.display(description=_("seconds"))
     def duration(self, obj: UserRequest) -> str:
-        return "–" if obj.seconds is None else number_format(obj.seconds, 1)
+        return "–" if obj.seconds is None else decimal_number(obj.seconds, 1)
 
     @admin.display(description=_("gateway"))
     def gateway_summary(self, obj: UserRequest) -> str:
@@ -159,7 +158,7 @@ class RunAdmin(ModelRequestAdmin):
         return self.page(
             request,
             "model_stats",
-            _("Statistics by model"),
+            _("Statistics"),
             periods=[(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
             rates=rates(start_of(chosen)),
             used=used,

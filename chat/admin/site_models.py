@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
-from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -18,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.catalog import catalog
 from chat.db.executor import write_lock
-from chat.formats import grouped_number, short_date
+from chat.formats import decimal_number, grouped_number, short_date
 from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
 from chat.views.requests.responses import HttpResponseSeeOther
@@ -262,7 +261,7 @@ def _model(row: SiteModel) -> LlmModel:
 
 def _dollars(price: float) -> str:
     """Return a price with three decimals, or with two if the third is 0."""
-    return number_format(price, 2 if f"{price:.3f}".endswith("0") else 3)
+    return decimal_number(price, 2 if f"{price:.3f}".endswith("0") else 3)
 
 
 def _tokens(number: int | None, *, observed: bool) -> str:

@@ -12,7 +12,6 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Now
-from django.utils import formats
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -21,6 +20,7 @@ from chat.conversations.tools import registry
 from chat.conversations.tools.mcp import servers
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import Engine
+from chat.formats import decimal_number
 from chat.models import Worker
 from chat.upstream.catalog import Catalog, LlmModel, Provider
 from chat.upstream.chat_request import ChatRequest
@@ -131,9 +131,7 @@ async def check_model(client: Client, catalog: Catalog, model: LlmModel) -> Find
         return refused(model.name, error)
     if seconds is None:
         return Finding(model.name, NOTE, _("The reply was empty."))
-    return Finding(
-        model.name, GOOD, _("First token after %(n)s s.") % {"n": formats.number_format(seconds, 2)}
-    )
+    return Finding(model.name, GOOD, _("First token after %(n)s s.") % {"n": decimal_number(seconds, 2)})
 
 
 async def first_token(client: Client, catalog: Catalog, model: LlmModel) -> float | None:

@@ -56,8 +56,8 @@ def test_the_bar_is_on_every_page_with_its_list_marked(administrator: Client, ad
     assert [(name, mark) for _url, mark, name in found if mark] == [PAGES[address]]
     assert [name for _url, _mark, name in found] == [
         "Overview", "People", "Invitations", "Groups", "Chats", "Shared links", "Who read what", "Models",
-        "Tool servers", "Assistants", "Statistics", "Cloudflare", "Replies", "API calls", "Title requests",
-        "API keys", "Processes", "Name and picture", "Setup check",
+        "Tool servers", "Assistants", "Cloudflare", "Replies", "API calls", "Title requests",
+        "API keys", "Statistics", "Processes", "Name and picture", "Setup check",
     ]  # fmt: skip
 
 

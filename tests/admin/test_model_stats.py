@@ -50,9 +50,17 @@ def test_the_median_of_an_even_number_is_the_lower_of_the_two() -> None:
     assert rate.median == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(("period", "number"), [("hour", 1), ("day", 2), ("week", 3), ("month", 4), ("", 2), ("x", 2)])
+@pytest.mark.parametrize(
+    ("period", "number"), [("hour", 1), ("day", 2), ("week", 3), ("month", 4), ("", 2), ("x", 2)]
+)
 def test_a_period_is_chosen(administrator: Client, period: str, number: int) -> None:
-    for ago in (timedelta(minutes=5), timedelta(hours=5), timedelta(days=5), timedelta(days=20), timedelta(days=50)):
+    for ago in (
+        timedelta(minutes=5),
+        timedelta(hours=5),
+        timedelta(days=5),
+        timedelta(days=20),
+        timedelta(days=50),
+    ):
         ran(ago)
     (rate,) = administrator.get(RATES, {"period": period}).context["rates"]
     assert rate.runs == number

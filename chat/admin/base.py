@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
@@ -82,6 +84,7 @@ class ChatAdmin(admin.ModelAdmin):
     def page(self, request: HttpRequest, template: str, title: Any, **more: Any) -> TemplateResponse:
         """Return a page of this model that is no list and no form of Django's."""
         context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
+        context["opens_here_only"] = urlsplit(settings.SITE_URL).hostname in ("localhost", "127.0.0.1", "::1")
         return TemplateResponse(request, f"admin/chat/{self.opts.model_name}/{template}.html", context)
 
 

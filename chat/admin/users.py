@@ -11,7 +11,7 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, Permission
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import PermissionDenied
-from django.db.models import ManyToManyField, QuerySet
+from django.db.models import Count, ManyToManyField, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -19,11 +19,13 @@ from django.utils.decorators import method_decorator
 from django.utils.encoding import force_bytes
 from django.utils.html import format_html
 from django.utils.http import urlsafe_base64_encode
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.accounts.forms import AccountForm, SetUserPasswordForm, UserChangeForm
+from chat.formats import grouped_number
 from chat.models import McpServer, SiteModel, User
 from chat.models.user import REVIEWERS, Role, role_expression, set_permissions
 
@@ -32,7 +34,8 @@ from .columns import time_column
 from .filters import RoleFilter, StatusFilter
 from .permissions import PermissionsField, PermissionsForm
 
-PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
+RIGHTS = ("is_staff", "is_superuser", "user_permissions")
+PERMISSION_FIELDS = (*RIGHTS, "groups")
 ABOUT_PERMISSIONS = _(
     "For rights that no role has. If you choose another role above, it replaces what is set here. Groups "
     "without permissions stay."
@@ -76,10 +79,14 @@ class UserAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, Dj
     add_form_template = "admin/chat/user/add_form.html"
     fieldsets = (
         (None, {"fields": ("username", "email", "new_password")}),
-        (_("Access"), {"fields": ("is_active", "role")}),
+        (_("Access"), {"fields": ("is_active", "role", "groups")}),
         (
             _("Permissions in detail"),
-            {"fields": PERMISSION_FIELDS, "classes": ("collapse",), "description": ABOUT_PERMISSIONS},
+            {
+                "fields": RIGHTS,
+                "classes": ("collapse",),
+                "description": ABOUT_PERMISSIONS,
+            },
         ),
         (_("Confirmation"), {"fields": ("current",)}),
         (_("Activity"), {"fields": ("last_login_", "date_joined_")}),
@@ -215,7 +222,22 @@ class GroupAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, D
 
     form = GroupForm
     actions = None
-    fields = ("name", "permissions", "current")
+    list_display = ("__str__", "members_")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).annotate(members=Count("user"))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("name", *(("members_",) if obj else ()), "permissions", "current")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("members_",)
+
+    @admin.display(description=_("members"))
+    def members_(self, obj: Any) -> SafeString:
+        """Their number, which leads to them."""
+        address = reverse("admin:chat_user_changelist") + f"?groups__id__exact={obj.pk}"
+        return format_html('<a href="{}">{}</a>', address, grouped_number(obj.members))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

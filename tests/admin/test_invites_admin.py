@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -47,6 +48,21 @@ def test_the_form_says_what_it_makes(root: User) -> None:
     assert "You get a link to send. It works once, for 7 days." in page
     assert re.findall(r'type="submit".*?value="(.*?)"', page) == ["Create link"]
     assert '<label for="id_note">Name:</label>' in page
+
+
+def test_a_link_that_nobody_else_can_open_says_so(root: User, settings: Any) -> None:
+    hint = "This address opens on this computer only."
+    assert hint in as_(root).post(f"{LIST}add/", {"note": ""}).content.decode()
+    settings.SITE_URL = "https://chat.example.org"
+    assert hint not in as_(root).post(f"{LIST}add/", {"note": ""}).content.decode()
+
+
+def test_the_list_of_people_leads_to_an_invitation(root: User, inviter: User) -> None:
+    assert f'href="{LIST}add/" class="addlink"' in as_(root).get("/admin/chat/user/").content.decode()
+    inviter.user_permissions.add(Permission.objects.get(codename="view_user"))
+    page = as_(User.objects.get(pk=inviter.pk)).get("/admin/chat/user/").content.decode()
+    assert "/admin/chat/user/add/" not in page
+    assert f"{LIST}add/" in page
 
 
 def test_a_link_without_a_note_is_for_the_person_invited(root: User) -> None:

@@ -194,3 +194,18 @@ def test_no_hash_is_shown(root: User, alice: User) -> None:
     pages = [client.get(url).content.decode() for url in ("/admin/chat/user/", address(alice))]
     assert all("alice" in page for page in pages)
     assert not any("argon2" in page or alice.password[-8:] in page for page in pages)
+
+
+def test_a_group_tells_its_members(root: User, alice: User) -> None:
+    group = Group.objects.create(name="few")
+    alice.groups.add(group)
+    client = as_(root)
+    link = f'<a href="/admin/chat/user/?groups__id__exact={group.pk}">1</a>'
+    assert link in client.get("/admin/auth/group/").content.decode()
+    assert link in client.get(f"/admin/auth/group/{group.pk}/change/").content.decode()
+    assert "members" not in client.get("/admin/auth/group/add/").content.decode()
+
+
+def test_groups_are_not_among_the_permissions_in_detail(root: User, alice: User) -> None:
+    page = as_(root).get(address(alice)).content.decode()
+    assert page.index('id="id_groups"') < page.index("Permissions in detail")

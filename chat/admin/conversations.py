@@ -134,6 +134,7 @@ class ConversationAdmin(ReadOnlyAdmin):
             raise Http404 from None
         context = self._navigation(request, key) | {
             "conversation": found,
+            "model": model_name(found.model),
             "transcript": shown.rendered_for(request.user.pk or 0),
             "leaf": leaf,
         }

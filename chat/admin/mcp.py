@@ -12,7 +12,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -177,6 +177,11 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
         """Return also the name of a server that is there: conversations and steps have it."""
         return ("name", "read_", "problem_") if obj else ("read_", "problem_")
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Leave out what a new server cannot have; the password of one that is there is below its tools."""
+        left_out = {"current"} if obj else {"read_", "problem_"}
+        return tuple(name for name in self.fields if name not in left_out)
+
     def get_inlines(self, request: HttpRequest, obj: Any) -> tuple[Any, ...]:
         """Return the tools of a server that is there."""
         return (ToolInline,) if obj else ()
@@ -212,6 +217,13 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
     def read_now(self, request: HttpRequest, queryset: QuerySet[McpServer]) -> None:
         for server in queryset:
             _read(request, server.pk)
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+        """Go on with its tools, which were read and wait to be allowed."""
+        if "_addanother" not in request.POST:
+            request.POST = request.POST.copy()
+            request.POST["_continue"] = "1"
+        return super().response_add(request, obj, post_url_continue)
 
     def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:
         """Save it, and read its tools once that is committed."""

@@ -8,7 +8,6 @@ from tests.e2e.chat_page import ChatPage, Window
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
-
 CORNERS = """() => [['[type=file]', '::file-selector-button'], ['[type=submit].default']].map(
   ([name, part]) => getComputedStyle(document.querySelector(name), part).borderRadius)"""
 

@@ -90,9 +90,9 @@ def test_a_transcript_is_easy_to_read_on_a_desk_and_on_a_phone(
     page.goto(planted[0])
     thoughts = page.get_by_text("They ask about the cold.").first
     expect(thoughts).to_be_hidden()
-    page.get_by_text("Reasoning").first.click()
+    page.get_by_text("Thinking").first.click()
     expect(thoughts).to_be_visible()
-    page.get_by_text("System prompt").click()
+    page.get_by_text("Instructions").click()
     expect(page.get_by_text("You are a baker.")).to_be_visible()
     fits(page)
     assert problems(page) == []

@@ -54,11 +54,22 @@ def test_a_server_is_listed_and_its_tools_are_read(root: Client, times: Host) ->
     response = root.post(f"{LIST}add/", fields(times), follow=True)
     assert "Time has 2 tools." in response.content.decode()
     row = McpServer.objects.get()
+    assert response.redirect_chain == [(page_of(row), 302)]  # to allow them
     assert [tool.name for tool in row.tools.all()] == ["convert_time", "get_current_time"]
     assert not any(tool.is_allowed for tool in row.tools.all())
     assert servers._servers["time"].tools == ()
     assert CatalogState.objects.status().version > before
     assert "0 of 2 allowed" in root.get(LIST).content.decode()
+
+
+def test_the_password_is_the_last_field(root: Client, times: Host) -> None:
+    new = root.get(f"{LIST}add/").content.decode()
+    assert "Last read" not in new
+    assert new.count('name="current"') == 1
+    root.post(f"{LIST}add/", fields(times))
+    page = root.get(page_of(McpServer.objects.get())).content.decode()
+    assert page.count('name="current"') == 1
+    assert page.index('aria-label="get_current_time asks first"') < page.index('name="current"')
 
 
 def test_what_is_allowed_is_what_the_page_showed(root: Client, times: Host) -> None:

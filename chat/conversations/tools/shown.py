@@ -92,6 +92,12 @@ def _address(step: Step) -> str:
     return str(step.arguments.get("url", "")) if step.tool == "read_page" else ""
 
 
+def _others(number: int, *, alone: bool) -> str:
+    if alone:
+        return ngettext("%(n)s step", "%(n)s steps", number)
+    return ngettext("%(n)s other step", "%(n)s other steps", number)
+
+
 def _sum(steps: list[Step]) -> str:
     """Return what the steps did together, such as: 3 searches, 4 pages, 11 s."""
     searches = sum(step.tool in ("web_search", "search_my_chats") for step in steps)
@@ -103,7 +109,7 @@ def _sum(steps: list[Step]) -> str:
         searches and ngettext("%(n)s search", "%(n)s searches", searches) % {"n": searches},
         pages and ngettext("%(n)s page read", "%(n)s pages read", pages) % {"n": pages},
         unread and ngettext("%(n)s page not read", "%(n)s pages not read", unread) % {"n": unread},
-        others and ngettext("%(n)s other step", "%(n)s other steps", others) % {"n": others},
+        others and _others(others, alone=others == len(steps)) % {"n": others},
     ]
     times = [(step.created, step.finished) for step in steps if step.finished]
     if times:

@@ -221,8 +221,7 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
         """Go on with its tools, which were read and wait to be allowed."""
         if "_addanother" not in request.POST:
-            request.POST = request.POST.copy()
-            request.POST["_continue"] = "1"
+            request.POST = QueryDict("_continue=1")
         return super().response_add(request, obj, post_url_continue)
 
     def save_model(self, request: HttpRequest, obj: McpServer, form: Any, change: bool) -> None:

@@ -162,7 +162,7 @@ def test_reading_now_says_what_was_found(root: Client, times: Host) -> None:
     assert "Away: The server could not be reached, or it does not speak MCP." in page
 
 
-def test_a_server_that_is_deleted_while_it_is_read_is_passed_over(
+def test_a_server_deleted_while_it_is_read_is_no_error(
     root: Client, monkeypatch: pytest.MonkeyPatch, times: Host
 ) -> None:
     async def read(key: int) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from chat.conversations.turns import branch, prompt
+from chat.conversations.turns.branch import MAX_PROMPT_MESSAGES
+from chat.conversations.turns.prompt import CONTINUE_INSTRUCTION, Prompts
 from chat.exceptions import PayloadTooLarge
 from chat.models import Message
 from chat.upstream import token_budget
@@ -35,19 +36,19 @@ def told(made: ChatRequest) -> list[tuple[str, str]]:
 
 
 def test_a_hosted_model_is_asked_to_go_on_behind_what_it_wrote(tree: Tree) -> None:
-    made = prompt.build_continuation("Be kind.", reply(tree, "Because of "), HOSTED)
+    made = Prompts(HOSTED, "Be kind.").go_on(reply(tree, "Because of "))
     assert told(made) == [
         ("system", "Be kind."),
         ("user", "user"),
         ("assistant", "assistant"),
         ("user", "Why?"),
         ("assistant", "Because of "),
-        ("user", prompt.CONTINUE_INSTRUCTION),
+        ("user", CONTINUE_INSTRUCTION),
     ]
 
 
 def test_a_local_model_finds_its_own_words_last(tree: Tree) -> None:
-    assert told(prompt.build_continuation("", reply(tree, "Because of "), LOCAL))[-2:] == [
+    assert told(Prompts(LOCAL).go_on(reply(tree, "Because of ")))[-2:] == [
         ("user", "Why?"),
         ("assistant", "Because of "),
     ]
@@ -58,14 +59,14 @@ def test_a_local_model_finds_its_own_words_last(tree: Tree) -> None:
 def test_where_nothing_was_written_the_question_is_asked_again(
     tree: Tree, model: LlmModel, text: str
 ) -> None:
-    assert told(prompt.build_continuation("", reply(tree, text), model))[-1] == ("user", "Why?")
+    assert told(Prompts(model).go_on(reply(tree, text)))[-1] == ("user", "Why?")
 
 
 @pytest.mark.parametrize("model", [HOSTED, LOCAL], ids=["hosted", "local"])
 @pytest.mark.parametrize("piece", ["word ", "1234567890 ", "世界", "\n"])
 def test_end_of_a_too_long_reply_follows_the_question(tree: Tree, model: LlmModel, piece: str) -> None:
     text = piece * 4_000 + "the end"
-    made = prompt.build_continuation("", reply(tree, text), model)
+    made = Prompts(model).go_on(reply(tree, text))
     question, partial = told(made)[-2:] if model.local else told(made)[-3:-1]
     assert question == ("user", "Why?")
     assert partial[0] == "assistant"
@@ -79,19 +80,19 @@ def test_end_of_a_too_long_reply_follows_the_question(tree: Tree, model: LlmMode
 
 def test_a_question_that_leaves_no_room_for_its_reply_is_refused(tree: Tree) -> None:
     with pytest.raises(PayloadTooLarge):
-        prompt.build_continuation("", reply(tree, "word " * 2_000, question="why " * 2_000), HOSTED)
+        Prompts(HOSTED).go_on(reply(tree, "word " * 2_000, question="why " * 2_000))
 
 
 def test_empty_reply_is_left_out_and_its_questions_joined(tree: Tree) -> None:
     failed = reply(tree, "")
-    made = prompt.build_prompt("", failed.pk, "Really, why?", HOSTED)
+    made = Prompts(HOSTED).ask(failed.pk, "Really, why?")
     assert told(made)[-1] == ("user", "Why?\n\nReally, why?")
-    assert told(prompt.rebuild_prompt("", failed.parent_id, HOSTED))[-1] == ("user", "Why?")
+    assert told(Prompts(HOSTED).ask_again(failed.parent_id))[-1] == ("user", "Why?")
 
 
 def test_of_a_deep_tree_only_what_can_fit_is_read(tree: Tree, django_assert_max_num_queries) -> None:
     leaf = tree.grow(None, 10_000)[-1]
     with django_assert_max_num_queries(6):
-        made = prompt.build_prompt("", leaf.pk, "And now?", HOSTED)
-    assert len(made.messages) <= branch.MAX_PROMPT_MESSAGES + 1
+        made = Prompts(HOSTED).ask(leaf.pk, "And now?")
+    assert len(made.messages) <= MAX_PROMPT_MESSAGES + 1
     assert made.messages[-1]["content"] == "And now?"

@@ -20,8 +20,9 @@ from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.doors import for_pictures
 
-from . import attached, prompt
+from . import attached
 from .commands import LEAF, Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
+from .prompt import Prompts
 
 CONTINUABLE = (Run.Status.STOPPED, Run.Status.INTERRUPTED, Run.Status.TRUNCATED)
 
@@ -115,11 +116,7 @@ class Planner:
         reply = Message(
             conversation=conversation, parent=question, role=Message.Role.ASSISTANT, model=model.id
         )
-        system = prompt.system_prompt(conversation, model)
-        lasting = prompt.documents_of(conversation)
-        request = prompt.build_prompt(
-            system, parent, content, model, conversation.parameters, attachments, lasting, self.ranked
-        )
+        request = Prompts.of(conversation, model, self.ranked).ask(parent, content, attachments)
         tools = list(conversation.tools)
         if remember.is_asked(content) and memory.applies(conversation):
             tools.append(remember.Remember.name)
@@ -138,11 +135,7 @@ class Planner:
             role=Message.Role.ASSISTANT,
             model=model.id,
         )
-        system = prompt.system_prompt(conversation, model)
-        lasting = prompt.documents_of(conversation)
-        request = prompt.rebuild_prompt(
-            system, message.parent_id, model, conversation.parameters, lasting, self.ranked
-        )
+        request = Prompts.of(conversation, model, self.ranked).ask_again(message.parent_id)
         if isinstance(request, ChatRequest):
             request = replace(request, skip_cache=True)
         return Plan(conversation, reply, request, conversation.tools, [reply])
@@ -156,15 +149,8 @@ class Planner:
         if not can_continue(message, run) or message.children.filter(deleted=None).exists():
             raise Conflict(_("Only the last reply can be continued, and only if it was cut off."))
         _apply_settings(conversation, command)
-        try:
-            model = self.catalog.get(message.model)  # the reply's own model, as long as it is offered
-        except UnknownModel:
-            model = self._model(conversation)
-        system = prompt.system_prompt(conversation, model)
-        lasting = prompt.documents_of(conversation)
-        request = prompt.build_continuation(
-            system, message, model, conversation.parameters, lasting, self.ranked
-        )
+        model = self._own_model(message.model, conversation)
+        request = Prompts.of(conversation, model, self.ranked).go_on(message)
         return Plan(conversation, message, request, conversation.tools)
 
     def resume(self, run: Run) -> ChatRequest | RankingRequest:
@@ -173,16 +159,9 @@ class Planner:
         Raises BadRequest (no model) and PayloadTooLarge.
         """
         conversation = run.conversation
-        try:
-            model = self.catalog.get(run.model)
-        except UnknownModel:
-            model = self._model(conversation)
-        system = prompt.system_prompt(conversation, model)
-        lasting = prompt.documents_of(conversation)
+        model = self._own_model(run.model, conversation)
         # The message has the text of earlier runs only.
-        return prompt.build_continuation(
-            system, run.message, model, conversation.parameters, lasting, self.ranked
-        )
+        return Prompts.of(conversation, model, self.ranked).go_on(run.message)
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:
         if question.conversation is None:
@@ -215,6 +194,13 @@ class Planner:
             return own
         preferences = Preferences.of(user)
         return self.catalog.resolve_or_default(preferences.model if preferences else "")
+
+    def _own_model(self, name: str, conversation: Conversation) -> LlmModel:
+        """Return the model that a reply began with, as long as it is offered; then the conversation's."""
+        try:
+            return self.catalog.get(name)
+        except UnknownModel:
+            return self._model(conversation)
 
     def _model(self, conversation: Conversation, *, pictures: bool = False) -> LlmModel:
         """Return the conversation's model; if it was retired, set the conversation to its successor.

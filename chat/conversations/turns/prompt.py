@@ -5,8 +5,8 @@ A request also has labels for providers: pseudonyms that only this site can reso
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -33,8 +33,6 @@ from .branch import BranchMessage
 
 SITE_HOST = urlsplit(settings.SITE_URL).hostname or ""
 PSEUDONYM_HEX_DIGITS = 32
-Parameters = Mapping[str, Value]
-NO_PARAMETERS: Parameters = {}
 NO_DOCUMENTS = Selection()
 DOCUMENTS_DIVISOR = 2  # documents get at most half of the context window
 REPLY_BESIDE_DOCUMENTS_DIVISOR = 8  # and they leave this share of it to the reply
@@ -90,75 +88,6 @@ def system_prompt(conversation: Conversation, model: LlmModel) -> str:
     return "\n\n".join(filter(None, (general, remembered, assistant, conversation.system)))
 
 
-def documents_of(conversation: Conversation) -> list[Attachment]:
-    """Return the documents that every prompt of the conversation holds: those of its assistant's version."""
-    return Attachment.objects.of_version(conversation.assistant_version_id)
-
-
-def build_prompt(
-    system: str,
-    leaf: uuid.UUID | None,
-    content: str,
-    model: LlmModel,
-    chosen: Parameters = NO_PARAMETERS,
-    attachments: Sequence[Attachment] = (),
-    documents: Sequence[Attachment] = (),
-    ranked: Ranked | None = None,
-) -> ChatRequest | RankingRequest:
-    """Return the request for `content` after the branch that ends with `leaf`.
-
-    `chosen`: the parameters that the user chose. `attachments` belong to `content`, `documents` to the
-    conversation. If long documents have to be ranked first, return what is wanted; `ranked` is the result,
-    for the next call. Raises PayloadTooLarge.
-    """
-    messages = [*branch.read(leaf, model), branch.new_question(content, attachments)]
-    return _request(system, branch.with_documents(messages, documents), model, chosen, ranked=ranked)
-
-
-def rebuild_prompt(
-    system: str,
-    question: uuid.UUID,
-    model: LlmModel,
-    chosen: Parameters = NO_PARAMETERS,
-    documents: Sequence[Attachment] = (),
-    ranked: Ranked | None = None,
-) -> ChatRequest | RankingRequest:
-    """Return the request for the stored branch that ends with `question`, as `build_prompt` does."""
-    messages = branch.with_documents(branch.read(question, model), documents)
-    return _request(system, messages, model, chosen, ranked=ranked)
-
-
-def build_continuation(
-    system: str,
-    reply: Message,
-    model: LlmModel,
-    chosen: Parameters = NO_PARAMETERS,
-    documents: Sequence[Attachment] = (),
-    ranked: Ranked | None = None,
-) -> ChatRequest | RankingRequest:
-    """Return the request to continue `reply`; if it has no text, to generate it again.
-
-    llama.cpp continues a last message of the assistant. The templates of hosted models close that message, so
-    those models are instructed to continue it. Otherwise as `build_prompt`.
-    """
-    assert reply.parent_id is not None
-    if not reply.text.strip():
-        return rebuild_prompt(system, reply.parent_id, model, chosen, documents, ranked)
-    following = [{"role": "assistant", "content": _end_of(reply.text, model)}]
-    if not model.local:
-        following.append({"role": "user", "content": CONTINUE_INSTRUCTION})
-    messages = branch.with_documents(branch.read(reply.parent_id, model), documents)
-    return _request(system, messages, model, chosen, following, ranked)
-
-
-def _end_of(text: str, model: LlmModel) -> str:
-    """Return the longest end of `text` that may be sent. The continuation depends most on the end."""
-    room = model.window // CONTINUED_REPLY_DIVISOR
-    while (cost := token_budget.estimate_tokens({"content": text}, model)) > room:
-        text = text[len(text) - len(text) * room // cost :]
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """The messages of a conversation that a model is sent. `start`: the oldest, None if none is sent."""
@@ -167,76 +96,124 @@ class Context:
     tokens: int
 
 
-def next_context(
-    system: str,
-    leaf: uuid.UUID,
-    model: LlmModel,
-    chosen: Parameters = NO_PARAMETERS,
-    documents: Sequence[Attachment] = (),
-) -> Context:
-    """Return what `model` would be sent with a short question after `leaf`. Raises PayloadTooLarge.
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The requests to `model` that a conversation may need. Each holds the end of a branch that fits.
 
-    The tokens of documents are estimated: their texts are not read.
+    `chosen`: the parameters that the user chose. `documents`: those that every prompt holds. If long
+    documents have to be ranked first, what is wanted is returned instead; `ranked` is the result, for the
+    next attempt. Each raises PayloadTooLarge.
     """
-    messages = branch.with_documents([*branch.read(leaf, model), branch.new_question("?", ())], documents)
-    every = [document for each in messages for document in each.documents]
-    expected = expected_tokens(every, model.window // DOCUMENTS_DIVISOR)
-    reply_tokens = parameters.chosen_max_tokens(chosen) or token_budget.default_max_tokens(model)
-    smaller = replace(model, window=model.window - expected)
-    fit, start = _fit(system, *branch.merged(messages), smaller, reply_tokens)
-    tokens = sum(token_budget.estimate_tokens(message, model) for message in fit.messages)
-    return Context(start, expected + tokens)
+
+    model: LlmModel
+    system: str = ""
+    chosen: Mapping[str, Value] = field(default_factory=dict)
+    documents: Sequence[Attachment] = ()
+    ranked: Ranked | None = None
+
+    @classmethod
+    def of(cls, conversation: Conversation, model: LlmModel, ranked: Ranked | None = None) -> Self:
+        """Return those of a conversation, with the documents of its assistant's version."""
+        documents = Attachment.objects.of_version(conversation.assistant_version_id)
+        return cls(model, system_prompt(conversation, model), conversation.parameters, documents, ranked)
+
+    def ask(
+        self, leaf: uuid.UUID | None, content: str, attachments: Sequence[Attachment] = ()
+    ) -> ChatRequest | RankingRequest:
+        """Return the request for a new question after the branch that ends with `leaf`."""
+        return self._request([*branch.read(leaf, self.model), branch.new_question(content, attachments)])
+
+    def ask_again(self, question: uuid.UUID) -> ChatRequest | RankingRequest:
+        """Return the request for the stored branch that ends with `question`."""
+        return self._request(branch.read(question, self.model))
+
+    def go_on(self, reply: Message) -> ChatRequest | RankingRequest:
+        """Return the request to continue `reply`; if it has no text, to generate it again.
+
+        llama.cpp continues a last message of the assistant. The templates of hosted models close that
+        message, so those models are instructed to continue it.
+        """
+        assert reply.parent_id is not None
+        if not reply.text.strip():
+            return self.ask_again(reply.parent_id)
+        following = [{"role": "assistant", "content": _end_of(reply.text, self.model)}]
+        if not self.model.local:
+            following.append({"role": "user", "content": CONTINUE_INSTRUCTION})
+        return self._request(branch.read(reply.parent_id, self.model), following)
+
+    def next_context(self, leaf: uuid.UUID) -> Context:
+        """Return what the model would be sent with a short question after `leaf`.
+
+        The tokens of documents are estimated: their texts are not read.
+        """
+        model, asked = self.model, branch.new_question("?", ())
+        messages = branch.with_documents([*branch.read(leaf, model), asked], self.documents)
+        every = [document for each in messages for document in each.documents]
+        expected = expected_tokens(every, model.window // DOCUMENTS_DIVISOR)
+        reply_tokens = parameters.chosen_max_tokens(self.chosen) or token_budget.default_max_tokens(model)
+        smaller = replace(model, window=model.window - expected)
+        fit, start = _fit(self.system, *branch.merged(messages), smaller, reply_tokens)
+        tokens = sum(token_budget.estimate_tokens(message, model) for message in fit.messages)
+        return Context(start, expected + tokens)
+
+    def _request(
+        self, branch_messages: Sequence[BranchMessage], following: Sequence[dict[str, Any]] = ()
+    ) -> ChatRequest | RankingRequest:
+        """Return the request for a branch that ends with a question.
+
+        `following`: what follows the question, without an id. Neither the system prompt nor the question nor
+        what follows it is ever dropped, and no document: those of a dropped message stand before the
+        question.
+        """
+        messages = branch.with_documents(branch_messages, self.documents)
+        documents = self._selection(messages, following)
+        if isinstance(documents, RankingRequest):
+            return documents
+        fit, start = self._fitted(_before_question(messages, documents.parts), following, documents.texts)
+        if fit.dropped and not documents.parts and not _holds(fit, documents.texts.values()):
+            whole = _before_question(messages, "\n\n".join(documents.texts.values()))
+            fit, start = self._fitted(whole, following)
+        return ChatRequest(
+            fit.messages,
+            self.model,
+            fit.max_tokens,
+            user_parameters=self.chosen,
+            context_start=start,
+            sent_parts=documents.sent,
+        )
+
+    def _fitted(
+        self,
+        messages: Sequence[BranchMessage],
+        following: Sequence[dict[str, Any]],
+        texts: Mapping[uuid.UUID, str] = branch.NO_TEXTS,
+    ) -> tuple[token_budget.Fit, uuid.UUID | None]:
+        merged, ids = branch.merged(messages, texts)
+        reply_tokens, needed = parameters.chosen_max_tokens(self.chosen), 1 + len(following)
+        return _fit(self.system, [*merged, *following], ids, self.model, reply_tokens, needed=needed)
+
+    def _selection(
+        self, messages: Sequence[BranchMessage], following: Sequence[dict[str, Any]]
+    ) -> Selection | RankingRequest:
+        """Return what the request holds of the branch's documents."""
+        documents = [document for each in messages for document in each.documents]
+        if not documents:
+            return NO_DOCUMENTS
+        questions = [each.text for each in reversed(messages) if each.role == Message.Role.USER and each.text]
+        kept = [{"content": self.system}, *branch.merged(messages)[0][-1:], *following]
+        taken = sum(token_budget.estimate_tokens(each, self.model) for each in kept)
+        window = self.model.window
+        reply_tokens = window // REPLY_BESIDE_DOCUMENTS_DIVISOR
+        room = min(window // DOCUMENTS_DIVISOR, window - taken - reply_tokens)
+        return select(documents, questions, self.model, max(0, room), self.ranked)
 
 
-def _request(
-    system: str,
-    messages: Sequence[BranchMessage],
-    model: LlmModel,
-    chosen: Parameters,
-    following: Sequence[dict[str, Any]] = (),
-    ranked: Ranked | None = None,
-) -> ChatRequest | RankingRequest:
-    """Return the request for the branch `messages`, which ends with a question.
-
-    `following`: what follows the question, without an id. Neither the system prompt nor the question nor what
-    follows it is ever dropped, and no document: those of a dropped message stand before the question.
-    """
-    reply_tokens, needed = parameters.chosen_max_tokens(chosen), 1 + len(following)
-    documents = _selection(system, messages, model, following, ranked)
-    if isinstance(documents, RankingRequest):
-        return documents
-    merged, ids = branch.merged(_before_question(messages, documents.parts), documents.texts)
-    fit, start = _fit(system, [*merged, *following], ids, model, reply_tokens, needed=needed)
-    if fit.dropped and not documents.parts and not _holds(fit, documents.texts.values()):
-        merged, ids = branch.merged(_before_question(messages, "\n\n".join(documents.texts.values())))
-        fit, start = _fit(system, [*merged, *following], ids, model, reply_tokens, needed=needed)
-    return ChatRequest(
-        fit.messages,
-        model,
-        fit.max_tokens,
-        user_parameters=chosen,
-        context_start=start,
-        sent_parts=documents.sent,
-    )
-
-
-def _selection(
-    system: str,
-    messages: Sequence[BranchMessage],
-    model: LlmModel,
-    following: Sequence[dict[str, Any]],
-    ranked: Ranked | None,
-) -> Selection | RankingRequest:
-    """Return what the request holds of the branch's documents."""
-    documents = [document for each in messages for document in each.documents]
-    if not documents:
-        return NO_DOCUMENTS
-    questions = [each.text for each in reversed(messages) if each.role == Message.Role.USER and each.text]
-    kept = [{"content": system}, *branch.merged(messages)[0][-1:], *following]
-    taken = sum(token_budget.estimate_tokens(each, model) for each in kept)
-    reply_tokens = model.window // REPLY_BESIDE_DOCUMENTS_DIVISOR
-    room = min(model.window // DOCUMENTS_DIVISOR, model.window - taken - reply_tokens)
-    return select(documents, questions, model, max(0, room), ranked)
+def _end_of(text: str, model: LlmModel) -> str:
+    """Return the longest end of `text` that may be sent. The continuation depends most on the end."""
+    room = model.window // CONTINUED_REPLY_DIVISOR
+    while (cost := token_budget.estimate_tokens({"content": text}, model)) > room:
+        text = text[len(text) - len(text) * room // cost :]
+    return text
 
 
 def _before_question(messages: Sequence[BranchMessage], text: str) -> list[BranchMessage]:

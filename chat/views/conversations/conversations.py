@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 
 from chat.accounts.timezones import timezone_of
 from chat.conversations import changes, titles
-from chat.conversations.turns import prompt
+from chat.conversations.turns.prompt import Context, Prompts
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.exceptions import NotFound, PayloadTooLarge
@@ -167,23 +167,21 @@ def context_start(conversation: Conversation, model: LlmModel) -> str | None:
     return _start(_context(conversation, model))
 
 
-def _start(used: prompt.Context | None) -> str | None:
+def _start(used: Context | None) -> str | None:
     return (str(used.start) if used.start else NEXT) if used else None
 
 
-def _context(conversation: Conversation, model: LlmModel) -> prompt.Context | None:
+def _context(conversation: Conversation, model: LlmModel) -> Context | None:
     """Return what the model would be sent; None if there is no message yet."""
     if conversation.active_leaf_id is None:
         return None
     try:
-        system = prompt.system_prompt(conversation, model)
-        lasting, chosen = prompt.documents_of(conversation), conversation.parameters
-        return prompt.next_context(system, conversation.active_leaf_id, model, chosen, lasting)
+        return Prompts.of(conversation, model).next_context(conversation.active_leaf_id)
     except PayloadTooLarge:  # the system prompt alone fills the context window
-        return prompt.Context(None, model.window)
+        return Context(None, model.window)
 
 
-def _usage_text(conversation: Conversation, model: LlmModel, used: prompt.Context | None) -> str:
+def _usage_text(conversation: Conversation, model: LlmModel, used: Context | None) -> str:
     """Return how full the context window is, and how many messages the model no longer sees, as sentences."""
     tokens = used.tokens if used else 0
     numbers = {
@@ -203,7 +201,7 @@ def _usage_text(conversation: Conversation, model: LlmModel, used: prompt.Contex
     return f"{text} {more % {'n': number_format(dropped, force_grouping=True)}}"
 
 
-def _dropped(conversation: Conversation, used: prompt.Context) -> int:
+def _dropped(conversation: Conversation, used: Context) -> int:
     """Return how many of the messages of the active branch the model would not be sent."""
     last = conversation.active_leaf_id
     if used.start:

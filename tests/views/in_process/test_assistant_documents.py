@@ -11,8 +11,8 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chat.conversations.turns import prompt
 from chat.conversations.turns.fork import fork
+from chat.conversations.turns.prompt import Prompts
 from chat.exceptions import RequestError
 from chat.files.problems import QuotaExceeded
 from chat.library import assistants
@@ -253,9 +253,9 @@ def test_every_prompt_holds_the_documents(alice: User, referee: Assistant) -> No
     talk = begin(alice, referee)
     [first, *_more] = plan(alice, conversation=talk.pk).request.messages
     assert first["content"] == message["content"]
-    before = prompt.next_context("", talk.active_leaf_id, LARGE)
-    lasting = prompt.documents_of(talk)
-    after = prompt.next_context("", talk.active_leaf_id, LARGE, {}, lasting)
+    before = Prompts(LARGE).next_context(talk.active_leaf_id)
+    lasting = Prompts.of(talk, LARGE).documents
+    after = Prompts(LARGE, documents=lasting).next_context(talk.active_leaf_id)
     assert after.tokens == before.tokens + sum(each.tokens for each in lasting)
 
 
@@ -265,7 +265,7 @@ def test_a_long_document_is_answered_from_its_best_parts(alice: User) -> None:
     long = document(alice, pages, "openings.pdf")
     short = document(alice, ["Chess has kings."], "rules.txt", media_type="text/plain")
     question = "What is the gambit of Bologna?"
-    made = built(prompt.build_prompt, "", None, question, LARGE, {}, [short], [long])
+    made = built(Prompts(LARGE, documents=[long]), Prompts.ask, None, question, [short])
     assert "gambit of Bologna loses" in made.messages[0]["content"]
     assert (long.pk, 123) in [(each.attachment, each.page) for each in made.sent_parts]
 
@@ -277,7 +277,7 @@ def test_a_branch_without_its_beginning_keeps_the_documents(alice: User, referee
         role = "user" if number % 2 == 0 else "assistant"
         parent = talk.messages.create(role=role, text="word " * 900, parent=parent)
     small = LlmModel("@cf/a/s", "S", window=6_000)
-    made = prompt.build_prompt("", parent.pk, "Kings?", small, {}, (), prompt.documents_of(talk))
+    made = Prompts(small, documents=Prompts.of(talk, small).documents).ask(parent.pk, "Kings?")
     assert "Chess has kings." in made.messages[-1]["content"]
 
 

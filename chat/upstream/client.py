@@ -27,8 +27,7 @@ from .catalog import LlmModel, Provider
 from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
 from .errors import ErrorKind, UpstreamError
-from .http_transport import CLIENT_HEADERS, TIMEOUT, Transport
-from .timeouts import Timeouts
+from .http_transport import CLIENT_HEADERS, TIMEOUT, Timeouts, Transport
 
 if TYPE_CHECKING:
     from chat.telemetry.tracing.spans import ModelSpan

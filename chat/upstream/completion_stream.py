@@ -21,8 +21,7 @@ from . import token_budget
 from .catalog import Provider
 from .chat_request import ChatRequest
 from .errors import ErrorKind, UpstreamError, error_of_frame, permanent, read_error
-from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport, is_unreachable
-from .timeouts import Deadline, Timeouts
+from .http_transport import CONNECTION_ERRORS, READ_BYTES, Deadline, Timeouts, Transport, is_unreachable
 
 if TYPE_CHECKING:
     from chat.telemetry.tracing.spans import ModelSpan

@@ -15,7 +15,7 @@ from twisted.web.http import HTTPFactory
 from chat.engine.engine import PING_SECONDS
 from chat.files.receiving import body_limit
 from chat.limits import MAX_BODY_BYTES
-from chat.upstream.timeouts import Timeouts
+from chat.upstream.http_transport import Timeouts
 from chatsite.env import SETTING_NAMES
 from chatsite.server.early_errors import TOO_LONG
 from chatsite.server.large_bodies import API_PATHS

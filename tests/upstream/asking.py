@@ -11,8 +11,8 @@ from chat.upstream.client import Account, Client, Gateway, Timeouts
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.routing.rate_limiter import RateLimiter
+from chat.upstream.routing.routed_request import RetryPolicy
 from chat.upstream.routing.router import Router
-from chat.upstream.timeouts import RetryPolicy
 from tests.fake_cloudflare.server import TOKEN, Fake
 
 MODEL = LlmModel("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)

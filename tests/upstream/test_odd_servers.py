@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from chat.upstream import errors, timeouts
+from chat.upstream import errors, http_transport
 from chat.upstream.client import Client, Timeouts
 from chat.upstream.errors import ErrorKind
 from chat.upstream.providers.ai_gateway import NO_GATEWAY
@@ -115,7 +115,7 @@ async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.Mon
 
 
 async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", PATIENCE)
+    monkeypatch.setattr(http_transport, "LAST_FRAMES_SECONDS", PATIENCE)
     began = time.monotonic()
     reply, _ = await served_reply(STREAM + b"\r\n" + SAID + DONE, stay=True)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
@@ -126,7 +126,7 @@ async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pyt
 async def test_behind_the_finish_reason_nothing_is_waited_for_long(
     pause: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", 0.3)
+    monkeypatch.setattr(http_transport, "LAST_FRAMES_SECONDS", 0.3)
     began = time.monotonic()
     reply, _ = await served_reply(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)

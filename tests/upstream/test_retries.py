@@ -6,7 +6,7 @@ import pytest
 
 from chat.upstream.client import Timeouts
 from chat.upstream.errors import ErrorKind, UpstreamError
-from chat.upstream.timeouts import Backoff, RetryPolicy
+from chat.upstream.routing.routed_request import Backoff, RetryPolicy
 from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import ask, client, runs
 

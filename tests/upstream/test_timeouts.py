@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 from chat.upstream.client import Client
-from chat.upstream.timeouts import Deadline, Timeouts
+from chat.upstream.http_transport import Deadline, Timeouts
 from tests.upstream.asking import ask
 from tests.upstream.raw_server import STREAM, Server
 from tests.wire.streams import chunk, ended, frames
 
 TIMEOUTS = Timeouts(silence=60, progress=300, total=3_600)
 START = -10_000.0  # all times are in the past of the real loop, also of a machine that has just started
-
-
-START = -10_000.0  # so all times are over for the real clock, on a machine that has just started, too
 
 
 class Clock:
@@ -48,7 +45,7 @@ async def end(monkeypatch: pytest.MonkeyPatch, steps: Iterable[Step], *, streams
     """Return the second in which the deadline passes, None if it does not; each second has a step."""
     clock = Clock()
     with monkeypatch.context() as patched:
-        patched.setattr("chat.upstream.timeouts.asyncio.get_running_loop", lambda: clock)
+        patched.setattr("chat.upstream.http_transport.asyncio.get_running_loop", lambda: clock)
         deadline = Deadline(TIMEOUTS, None, streams=streams)
     try:
         async with deadline:

@@ -1,6 +1,7 @@
 """One request on its way to the model that answers it: admission, retries, fallbacks, and their records."""
 
 import asyncio
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,6 @@ from chat.upstream.chat_request import ChatRequest, without_tools
 from chat.upstream.completion_stream import CompletionStream, NotStreamed
 from chat.upstream.error_bodies import is_quoted
 from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
-from chat.upstream.timeouts import Backoff
 
 from .circuit_breaker import BREAKER_FAILURES
 from .rate_limiter import PositionCallback
@@ -24,6 +24,51 @@ if TYPE_CHECKING:
 # Errors that justify a fallback, because another model may not have them.
 FALLBACK_ERRORS = BREAKER_FAILURES | {ErrorKind.THROTTLED, ErrorKind.QUOTA, ErrorKind.UNKNOWN_MODEL}
 BACKGROUND_SHARE = 0.8  # of a rate limit, up to which background requests are sent; the rest is for replies
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """The rule for retries: at most `max_retries`, with exponential backoff and jitter.
+
+    `base_delay` and `max_total_delay` in seconds.
+    """
+
+    max_retries: int = 2
+    base_delay: float = 2.0
+    max_total_delay: float = 15.0
+
+
+@dataclass(slots=True)
+class Backoff:
+    """The delays before the retries of one request.
+
+    `handled_by_gateway`: the AI Gateway retries error responses of the provider, so the router does not.
+    """
+
+    policy: RetryPolicy
+    handled_by_gateway: bool = False
+    _retries: int = field(default=0, init=False)
+    _total_delay: float = field(default=0.0, init=False)
+
+    def delay_after(self, error: UpstreamError, *, streamed: bool, time_left: float) -> float | None:
+        """Return the seconds to wait before the next retry, None for no retry.
+
+        `time_left`: seconds until the deadline of the first token.
+        """
+        if error.permanent or self._retries >= self.policy.max_retries:
+            return None
+        if self.handled_by_gateway and error.status is not None:
+            return None
+        if not streamed and error.kind is ErrorKind.TIMEOUT:
+            return None  # the server has already had the longest time it is given
+        delay = error.retry_after
+        if delay is None:
+            delay = random.uniform(0.25, 1) * self.policy.base_delay * 2**self._retries
+        if self._total_delay + delay > self.policy.max_total_delay or delay > time_left:
+            return None
+        self._retries += 1
+        self._total_delay += delay
+        return delay
 
 
 @dataclass(slots=True)

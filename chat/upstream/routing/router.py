@@ -10,11 +10,10 @@ from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
-from chat.upstream.timeouts import RetryPolicy
 
 from .circuit_breaker import CircuitBreaker, QuotaBreaker
 from .rate_limiter import PositionCallback, RateLimiter, ignore_position
-from .routed_request import RoutedRequest
+from .routed_request import RetryPolicy, RoutedRequest
 
 RETRY_POLICY = RetryPolicy()
 

@@ -22,9 +22,8 @@ from chat.upstream.routing.circuit_breaker import (
     QuotaBreaker,
 )
 from chat.upstream.routing.rate_limiter import PositionCallback, RateLimiter, ignore_position
-from chat.upstream.routing.routed_request import RoutedRequest
+from chat.upstream.routing.routed_request import RetryPolicy, RoutedRequest
 from chat.upstream.routing.router import Router
-from chat.upstream.timeouts import RetryPolicy
 from tests.fake_cloudflare.run import Run
 from tests.fake_cloudflare.scenarios import status, words
 from tests.fake_cloudflare.server import Fake

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from chat.upstream.history import PASSED_FIELDS
+from chat.upstream.chat_request import PASSED_FIELDS
 from chat.upstream.pictures import PromptPicture, SentPart, files_of
 from chat.wire.content import thought_of
 
@@ -70,7 +70,7 @@ def _message(sent: Object, where: str, *, takes_all: bool) -> Object:
     """Normalise a message: `content` becomes text, never null, also beside tool calls.
 
     A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`. `extras` are
-    fields that some servers read: see `chat/upstream/history.py`.
+    fields that some servers read: see `chat/upstream/chat_request.py`.
     """
     role, sent = sent["role"], with_own_fields(sent)
     content = content_of(sent, where, takes_all=takes_all)

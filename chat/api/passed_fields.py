@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.upstream.catalog import LlmModel
-from chat.upstream.history import PASSED_FIELDS
+from chat.upstream.chat_request import PASSED_FIELDS
 
 from .refusals import MAX_QUOTED_CHARS, NOT_SUPPORTED, Object, invalid, unsupported
 

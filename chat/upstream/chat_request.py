@@ -1,10 +1,15 @@
-"""A request for one reply, independent of the provider.
+"""A request for one reply, independent of the provider, and what each kind of server reads differently.
 
-The model servers accept JSON mode (`response_format`) in different shapes. Workers AI takes a bare schema and
+Some want fields of earlier messages back that others refuse: Gemini wants `extra_content`, DeepSeek and Kimi
+`reasoning_content`, OpenRouter `reasoning_details`. A message that an API client sent has such fields in
+`extras`, and its reasoning in `reasoning` too.
+
+The servers accept JSON mode (`response_format`) in different shapes. Workers AI takes a bare schema and
 no stream: https://developers.cloudflare.com/workers-ai/features/json-mode/
 OpenAI's API wraps the schema in `{"name", "schema", "strict"}`, and so do llama.cpp and other providers.
 """
 
+import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +22,13 @@ RESPONSE_FORMAT_FIELD = "response_format"
 JSON_FORMAT_TYPES = ("json_object", "json_schema")
 WRAPPER = {"name", "schema", "strict", "description"}  # the keys of OpenAI's envelope
 SCHEMA_NAME = "reply"  # OpenAI's envelope requires a name
+Message = dict[str, Any]
+# Fields of a message that are passed on to servers of OpenAI's API, as the client wrote them.
+REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+PASSED_FIELDS = {*REASONING_FIELDS, "extra_content", "prefix", "partial", "name"}
+PASSED_FIELDS |= {"cache_control", "prompt_cache_breakpoint"}
+OWN_FIELDS = ("extras", "reasoning")
+NO_FIELDS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +159,48 @@ def _enveloped(schema: dict[str, Any]) -> dict[str, Any]:
     return (
         schema if "schema" in schema and schema.keys() <= WRAPPER else {"name": SCHEMA_NAME, "schema": schema}
     )
+
+
+def messages_for_workers_ai(messages: list[Message], model: LlmModel) -> list[Message]:
+    """Return the messages without `extras`, and without earlier reasoning unless the model reads it.
+
+    Reasoning models accept it as `reasoning`. Models that reason inside their text are trained without it.
+    """
+    removed = ("extras",) if model.reasoning else OWN_FIELDS
+    return [_without(removed, message) for message in messages]
+
+
+def messages_for_openai(messages: list[Message], *, reasoning: bool) -> list[Message]:
+    """Return the messages in the shape of OpenAI's API, where arguments of tools are JSON texts.
+
+    `reasoning`: the server takes reasoning of earlier replies.
+    """
+    return [_message_for_openai(message, reasoning=reasoning) for message in messages]
+
+
+def _message_for_openai(message: Message, *, reasoning: bool) -> Message:
+    extras = message.get("extras", NO_FIELDS)
+    kept = {name: value for name, value in extras.items() if reasoning or name not in REASONING_FIELDS}
+    shaped = {**_without(OWN_FIELDS, message), **kept}
+    if calls := message.get("tool_calls"):
+        shaped["tool_calls"] = [_call(call) for call in calls]
+    return shaped
+
+
+def _call(call: Message) -> Message:
+    """Return a tool call with its name and arguments in `function`. Workers AI's own calls are flat."""
+    if call.get("custom") is not None:
+        return call
+    if "function" not in call:
+        flat = {name: call[name] for name in ("name", "arguments") if name in call}
+        call = {**_without(tuple(flat), call), "type": "function", "function": flat}
+    arguments = call["function"].get("arguments")
+    if isinstance(arguments, str):
+        return call
+    return {**call, "function": {**call["function"], "arguments": json.dumps(arguments, ensure_ascii=False)}}
+
+
+def _without(names: tuple[str, ...], message: Message) -> Message:
+    if not any(name in message for name in names):
+        return message
+    return {name: value for name, value in message.items() if name not in names}

@@ -10,9 +10,9 @@ from chat.api.document_parts import documents_of, with_texts
 from chat.api.picture_parts import check_pictures
 from chat.api.refusals import InvalidField
 from chat.api.request_body import parse_params
-from chat.upstream import history
 from chat.upstream import pictures as upstream_pictures
 from chat.upstream.catalog import LlmModel, Provider
+from chat.upstream.chat_request import messages_for_openai, messages_for_workers_ai
 from tests.files import pictures
 
 HOSTED = LlmModel("@cf/a/b", "B", 8_000, vision=True, reasoning=True)
@@ -34,8 +34,8 @@ def sent(model: LlmModel, message: dict[str, Any]) -> dict[str, Any]:
     messages = with_texts(messages, {each: f"<{each.name}>" for each in documents_of(messages)})
     messages = asyncio.run(upstream_pictures.with_data(messages, no_pictures, None, model))
     if model.counts_against_quota:
-        return history.for_workers_ai(messages, model)[0]
-    return history.for_openai(messages, reasoning=True)[0]
+        return messages_for_workers_ai(messages, model)[0]
+    return messages_for_openai(messages, reasoning=True)[0]
 
 
 async def no_pictures(person: object, keys: object) -> dict[str, bytes]:

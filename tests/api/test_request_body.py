@@ -12,9 +12,10 @@ from chat.api.picture_parts import NotBase64, check_pictures, parse_data_url
 from chat.api.refusals import InvalidField
 from chat.api.request_body import CompletionParams, parse_params
 from chat.exceptions import PayloadTooLarge
-from chat.upstream import history
 from chat.upstream.catalog import LlmModel, Provider
+from chat.upstream.chat_request import messages_for_openai, messages_for_workers_ai
 from chat.upstream.pictures import PromptPicture
+from chat.upstream.providers.openai_compatible import reads_reasoning
 from tests.files import pictures
 
 HOSTED = LlmModel("@cf/a/b", "B", 8_000, vision=True)
@@ -41,7 +42,7 @@ def refused(model: LlmModel, **fields: Any) -> tuple[str, str]:
 def message(sent: dict[str, Any]) -> dict[str, Any]:
     """The message as a server of OpenAI's API gets it."""
     found = read(messages=[sent, *QUESTION["messages"]]).messages
-    return history.for_openai(found, reasoning=True)[0]
+    return messages_for_openai(found, reasoning=True)[0]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +230,7 @@ def test_a_message_s_field_is_passed_on_or_refused(role: str, name: str, value: 
     call = {"tool_call_id": "c"} if role == "tool" else {}
     sent = [*QUESTION["messages"], {"role": role, "content": "x", name: value, **call}]
     for model in OPEN:
-        assert history.for_openai(read(model, messages=sent).messages, reasoning=False)[1][name] == value
+        assert messages_for_openai(read(model, messages=sent).messages, reasoning=False)[1][name] == value
     for model in CLOSED:
         assert refused(model, messages=sent) == (f"messages[1].{name}", "unknown_parameter")
 
@@ -326,7 +327,7 @@ def test_arguments_that_cannot_be_read_are_sent_as_text(arguments: str) -> None:
 def test_calls_of_custom_tools_are_for_openai_s_servers() -> None:
     call = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": "ls"}}
     sent = [*QUESTION["messages"], {"role": "assistant", "content": None, "tool_calls": [call]}]
-    assert history.for_openai(read(messages=sent).messages, reasoning=True)[1]["tool_calls"] == [call]
+    assert messages_for_openai(read(messages=sent).messages, reasoning=True)[1]["tool_calls"] == [call]
     for model in CLOSED:
         assert refused(model, messages=sent) == (
             "messages[1].tool_calls[0].custom",
@@ -347,15 +348,15 @@ REASONED = {
 
 def test_reasoning_goes_back_to_the_servers_that_read_it() -> None:
     messages = read(messages=[REASONED, *QUESTION["messages"]]).messages
-    [first, _question] = history.for_openai(messages, reasoning=True)
+    [first, _question] = messages_for_openai(messages, reasoning=True)
     wanted = ("reasoning_content", "reasoning_details", "extra_content", "name")
     assert {name: first[name] for name in wanted} == {name: REASONED[name] for name in wanted}
     assert "reasoning" not in first
-    [strict, _question] = history.for_openai(messages, reasoning=False)
+    [strict, _question] = messages_for_openai(messages, reasoning=False)
     assert set(strict) == {"role", "content", "tool_calls", "extra_content", "name"}
-    [thinking, _question] = history.for_workers_ai(messages, LlmModel("@cf/a/b", "B", 8_000, reasoning=True))
+    [thinking, _question] = messages_for_workers_ai(messages, LlmModel("@cf/a/b", "B", 8_000, reasoning=True))
     assert set(thinking) == {"role", "content", "tool_calls", "reasoning"}
-    [plain, _question] = history.for_workers_ai(messages, HOSTED)
+    [plain, _question] = messages_for_workers_ai(messages, HOSTED)
     assert set(plain) == {"role", "content", "tool_calls"}
 
 
@@ -368,7 +369,7 @@ def test_reasoning_goes_back_to_the_servers_that_read_it() -> None:
     ],
 )  # fmt: skip
 def test_servers_that_refuse_reasoning_get_none(provider: str, reads: bool) -> None:
-    assert history.reads_reasoning(provider) is reads
+    assert reads_reasoning(provider) is reads
 
 
 # Pictures

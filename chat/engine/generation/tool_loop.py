@@ -21,8 +21,7 @@ from chat.conversations.tools.tool import CallContext, Permission, Tool, ToolFai
 from chat.db.executor import run_in_db
 from chat.limits import MAX_STEP_SUMMARY_CHARS
 from chat.models import Citation, Step
-from chat.upstream.chat_request import ChatRequest, without_tools
-from chat.upstream.history import PASSED_FIELDS
+from chat.upstream.chat_request import PASSED_FIELDS, ChatRequest, without_tools
 from chat.wire.delta import Delta, merged_fields
 from chat.wire.text import sanitize
 

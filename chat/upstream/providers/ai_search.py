@@ -5,9 +5,8 @@ https://developers.cloudflare.com/ai-search/api/search/rest-api/
 
 from typing import Any
 
-from chat.upstream import history
 from chat.upstream.catalog import LlmModel, Provider
-from chat.upstream.chat_request import ChatRequest
+from chat.upstream.chat_request import ChatRequest, messages_for_openai
 from chat.upstream.errors import ErrorKind, gettext_noop
 
 from .workers_ai import Account, Request
@@ -44,7 +43,7 @@ def search_request(account: Account, request: ChatRequest, *, stream: bool = Tru
     It takes the messages and options of the search, and no parameters of a model: these, the generation model
     and its gateway are set in the instance. A system prompt replaces the one that is set there.
     """
-    messages = history.for_openai(request.messages, reasoning=False)
+    messages = messages_for_openai(request.messages, reasoning=False)
     body: dict[str, Any] = {"messages": messages, "stream": stream}
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
     path = instance_path(account, request.model.id)

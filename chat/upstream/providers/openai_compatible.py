@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from chat.upstream import history
-from chat.upstream.chat_request import ChatRequest
+from chat.upstream.chat_request import ChatRequest, messages_for_openai
 from chat.upstream.errors import ErrorKind, gettext_noop
 
 from . import ai_gateway
@@ -21,6 +20,10 @@ DEFAULT_GATEWAY = Gateway("default")  # each account has it; third-party provide
 # OpenAI's own servers, in all regions and at Azure, reject `max_tokens` for their reasoning models; many
 # other servers accept only that name.
 OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com")
+# Hosts, and providers behind an AI Gateway, that refuse a message with a field of reasoning. All others read
+# it or ignore it. https://github.com/BerriAI/litellm/issues/30835
+STRICT_HOSTS = ("api.openai.com", ".openai.azure.com", "api.groq.com", "api.mistral.ai", "api.cerebras.ai")
+STRICT_PROVIDERS = ("azure-openai", "cerebras", "groq", "mistral")
 # Error messages for an endpoint, in place of those that name Cloudflare.
 ENDPOINT_SENTENCES = {
     ErrorKind.AUTH: gettext_noop("The model’s server rejected this site’s API key. Tell your administrator."),
@@ -89,13 +92,18 @@ def body_of(request: ChatRequest, limit: str, *, stream: bool, provider: str = "
     provider = provider or request.model.id.partition("/")[0]
     body = {
         "model": request.model.id,
-        "messages": history.for_openai(request.messages, reasoning=history.reads_reasoning(provider)),
+        "messages": messages_for_openai(request.messages, reasoning=reads_reasoning(provider)),
         limit: request.max_tokens,
         **request.parameters,
     }
     if stream:  # without a stream the field is not allowed
         body["stream_options"] = {"include_usage": True}
     return body | {"stream": stream}
+
+
+def reads_reasoning(provider: str) -> bool:
+    """Return True unless the host, or the provider of a gateway's model, refuses earlier reasoning."""
+    return provider not in STRICT_PROVIDERS and not provider.endswith(STRICT_HOSTS)
 
 
 def parse_model_ids(body: bytes) -> set[str]:

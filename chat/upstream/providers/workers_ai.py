@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from chat.upstream import history
-from chat.upstream.chat_request import ChatRequest
+from chat.upstream.chat_request import ChatRequest, messages_for_openai, messages_for_workers_ai
 from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
 
 from . import ai_gateway
@@ -68,7 +67,7 @@ def _prompt_fields(request: ChatRequest) -> dict[str, Any]:
     return (
         {"prompt": request.messages[0]["content"], "raw": True}
         if request.raw
-        else {"messages": history.for_workers_ai(request.messages, request.model)}
+        else {"messages": messages_for_workers_ai(request.messages, request.model)}
     )
 
 
@@ -80,7 +79,7 @@ def build_local_request(url: str, key: str, request: ChatRequest, *, stream: boo
     The server's prompt cache makes a conversation's next turn quick.
     """
     _refuse_forced_tools(request)
-    messages = history.for_openai(request.messages, reasoning=request.model.reasoning)
+    messages = messages_for_openai(request.messages, reasoning=request.model.reasoning)
     if messages[0]["role"] != "system":
         messages = [LOCAL_SYSTEM, *messages]
     body = {

@@ -1,4 +1,4 @@
-"""Columns that several lists have: times and people."""
+"""Columns that several lists have: times, people and groups."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,9 +7,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from chat.formats import short_date
+from chat.models.site_model import ForGroups
 
 Column = Callable[[Any, Any], str]
 """A method of an admin: called with the admin and a row."""
@@ -34,6 +37,12 @@ def person_column(path: str, title: Any) -> Column:
         return format_html("<bdi>{}</bdi>", found.get_username()) if (found := person(obj)) else ""
 
     return column
+
+
+@admin.display(description=_("groups"))
+def groups_column(self: Any, obj: ForGroups) -> str:
+    names = [(group,) for group in obj.groups.all()]
+    return format_html_join(", ", "<bdi>{}</bdi>", names) or gettext("everyone")
 
 
 def moment(when: datetime | None) -> str:

@@ -24,7 +24,7 @@ from chat.models import CatalogState, McpServer, McpTool
 from chat.models.mcp import READ_EVERY
 
 from .base import ChatAdmin, ConfirmedForm, ConfirmedFormMixin, LoggedValuesMixin
-from .columns import in_words
+from .columns import groups_column, in_words
 
 CHANGED_MEANWHILE = _("The server has changed this tool since. Read it again, then allow it.")
 
@@ -169,6 +169,7 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
     search_fields = ("name", "label", "url")
     fields = ("label", "name", "url", "headers", "groups", "enabled", "read_", "problem_", "current")
     actions = ("read_now",)
+    groups_ = groups_column
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).prefetch_related("groups", "tools")
@@ -185,11 +186,6 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
     def get_inlines(self, request: HttpRequest, obj: Any) -> tuple[Any, ...]:
         """Return the tools of a server that is there."""
         return (ToolInline,) if obj else ()
-
-    @admin.display(description=_("groups"))
-    def groups_(self, obj: McpServer) -> SafeString | str:
-        names = [(group,) for group in obj.groups.all()]
-        return format_html_join(", ", "<bdi>{}</bdi>", names) or gettext("everyone")
 
     @admin.display(description=_("tools"))
     def tools_(self, obj: McpServer) -> str:

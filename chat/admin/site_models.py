@@ -23,7 +23,7 @@ from chat.upstream.catalog import LlmModel
 from chat.views.requests.responses import HttpResponseSeeOther
 
 from .base import ChatAdmin, LoggedValuesMixin
-from .columns import in_words
+from .columns import groups_column, in_words
 from .doors import DOWN, UP, doors_view
 
 DEFAULT_IS_ENABLED = gettext_lazy("This is the default model. Make another one the default first.")
@@ -100,6 +100,7 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
     readonly_fields = (
         "id", "is_default_", "context_window", "max_output", "price", "abilities", "retires", "source"
     )  # fmt: skip
+    groups_ = groups_column
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         """Return the rows with `is_site_default`: the default may also come from the settings."""
@@ -126,11 +127,6 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
     @admin.display(description=_("default"))
     def is_default_(self, obj: SiteModel) -> str:
         return gettext("yes") if getattr(obj, "is_site_default", obj.is_default) else "–"
-
-    @admin.display(description=_("groups"))
-    def groups_(self, obj: SiteModel) -> SafeString | str:
-        names = [(group,) for group in obj.groups.all()]
-        return format_html_join(", ", "<bdi>{}</bdi>", names) or gettext("everyone")
 
     @admin.display(description=_("window"))
     def context_window(self, obj: SiteModel) -> str:

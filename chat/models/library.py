@@ -1,4 +1,4 @@
-"""The library: prompts, and assistants with their versions and documents, published or one's own."""
+"""The library: prompts and assistants, published or one's own, and what a person wants models to know."""
 
 import uuid
 import zlib
@@ -17,6 +17,7 @@ from chat.limits import (
     MAX_ASSISTANT_NAME_CHARS,
     MAX_COMMAND_CHARS,
     MAX_DESCRIPTION_CHARS,
+    MAX_FACT_CHARS,
     MAX_PICTURE_CHARS,
     MAX_PROMPT_TITLE_CHARS,
 )
@@ -224,6 +225,35 @@ class AssistantDocument(models.Model):
 
     def __str__(self) -> str:
         return f"{self.version_id} {self.position}"
+
+
+class MemoryQuerySet(models.QuerySet["Memory"]):
+    def owned_by(self, user: Any) -> Self:
+        """Return the person's memories, the oldest first."""
+        return self.filter(owner_id=user.pk).order_by("created", "pk")
+
+
+class Memory(models.Model):
+    """A short fact that a person wants models to know. They are told it if the preferences say so."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="memories",
+        db_index=False,  # the index below begins with it
+    )
+    fact = models.CharField(max_length=MAX_FACT_CHARS)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["owner", "created"], name="memory_by_owner")]
+
+    def __str__(self) -> str:
+        return self.fact
 
 
 @receiver(pre_delete, sender=settings.AUTH_USER_MODEL)

@@ -14,7 +14,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from .site_model import CatalogState, left_by
+from .site_model import CatalogState, ForGroups, left_by
 
 READ_EVERY = timedelta(minutes=10)
 FRESH = timedelta(minutes=1)  # a list that a start need not read again
@@ -38,7 +38,7 @@ class McpServerQuerySet(models.QuerySet["McpServer"]):
         ]
 
 
-class McpServer(models.Model):
+class McpServer(ForGroups):
     """A tool server, reached by streamable HTTP.
 
     `name` is what a request and the functions of its tools are named with; it does not change. `headers` are
@@ -70,13 +70,6 @@ class McpServer(models.Model):
             "One a line. Each value is that of an environment variable of this site whose name begins with "
             "MCP_, such as: Authorization: Bearer $MCP_WIKI_TOKEN"
         ),
-    )
-    groups = models.ManyToManyField(
-        Group,
-        related_name="+",
-        blank=True,
-        verbose_name=_("groups"),
-        help_text=_("Only people in these groups can use it. Leave empty for everyone."),
     )
     enabled = models.BooleanField(_("offered"), default=True)
     due = models.DateTimeField(db_default=Now(), editable=False)

@@ -1,16 +1,18 @@
-"""Models that this site may offer: their properties and settings, and the state of the list of them."""
+"""Models that this site may offer: their settings, the state of their list, and doors to a few of them."""
 
 from datetime import timedelta
 from typing import Any, ClassVar, NamedTuple, Self
 
 from django.contrib.auth.models import Group
-from django.db import models
+from django.db import models, transaction
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Least, Now
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from chat.db.executor import write_lock
 
 FETCH_LEASE = timedelta(minutes=5)  # time that a process has to fetch the list before another one may try
 MAX_REJECTIONS = 3  # from then on a model counts as ended: Cloudflare once refused a model that had not
@@ -78,6 +80,21 @@ class CatalogState(models.Model):
         return "The list of models"
 
 
+class ForGroups(models.Model):
+    """A row that only the people in its groups may use; without a group, everybody."""
+
+    groups = models.ManyToManyField(
+        Group,
+        related_name="+",
+        blank=True,
+        verbose_name=_("groups"),
+        help_text=_("Only people in these groups can use it. Leave empty for everyone."),
+    )
+
+    class Meta:
+        abstract = True
+
+
 class SiteModelQuerySet(models.QuerySet["SiteModel"]):
     def count_rejection(self, key: str) -> None:
         """Count one rejection of this model as ended by Cloudflare; start anew a day after the last one."""
@@ -118,7 +135,7 @@ class SiteModelQuerySet(models.QuerySet["SiteModel"]):
         self.filter(pk=key).update(is_default=True)
 
 
-class SiteModel(models.Model):
+class SiteModel(ForGroups):
     """A model and the administrator's settings for it.
 
     `metadata` is Cloudflare's description of the model as JSON, empty if its list could not be fetched.
@@ -148,13 +165,6 @@ class SiteModel(models.Model):
     position = models.PositiveIntegerField(_("order"), default=DEFAULT_POSITION)
     display_name = models.CharField(
         _("custom name"), max_length=100, default="", blank=True, help_text=_("Replaces the official name.")
-    )
-    groups = models.ManyToManyField(
-        Group,
-        related_name="+",
-        blank=True,
-        verbose_name=_("groups"),
-        help_text=_("Only people in these groups can use it. Leave empty for everyone."),
     )
 
     objects = SiteModelQuerySet.as_manager()
@@ -189,8 +199,55 @@ class SiteModel(models.Model):
         return self.delisted_at is not None or (rejected and self.rejections >= MAX_REJECTIONS)
 
 
-def left_by(deleted: Group, origin: Any, model: type[models.Model]) -> models.QuerySet[Any]:
-    """Return the rows of `model`, restricted to groups, that the deletion of groups leaves without one."""
+class SiteDoorManager(models.Manager["SiteDoor"]):
+    def replace_all(self, rows: list["SiteDoor"]) -> None:
+        """Store these doors, in their order, in place of all others. Without any, the site chooses them."""
+        for position, row in enumerate(rows):
+            row.position = position
+        with write_lock(), transaction.atomic():
+            self.all().delete()
+            self.bulk_create(rows)
+            CatalogState.objects.bump_version()
+
+
+class SiteDoor(models.Model):
+    """A door of the site; while there is no row, those of all kinds are chosen from the catalog.
+
+    A door of a kind may leave its `name`, its `about` or its `model` to the kind; one of the site's own,
+    whose `kind` is "", has a name and a model.
+    """
+
+    class Kind(models.TextChoices):
+        EVERYDAY = "everyday", _("Everyday")
+        CAREFUL = "careful", _("Careful")
+        PICTURES = "pictures", _("Pictures")
+        CODE = "code", _("Code")
+
+    position = models.PositiveSmallIntegerField(primary_key=True)
+    kind = models.CharField(max_length=8, choices=Kind, default="", blank=True)
+    name = models.CharField(max_length=30, default="", blank=True)
+    about = models.CharField(max_length=100, default="", blank=True)
+    model = models.CharField(max_length=200, default="", blank=True)
+
+    objects: ClassVar[SiteDoorManager] = SiteDoorManager()
+
+    class Meta:
+        default_permissions = ()
+        ordering = ("position",)
+        constraints = [
+            models.UniqueConstraint(fields=["kind"], condition=~Q(kind=""), name="site_door_one_kind"),
+            models.CheckConstraint(
+                condition=~Q(kind="") | ~(Q(name="") | Q(model="")),
+                name="site_door_own_is_named",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.get_kind_display()
+
+
+def left_by(deleted: Group, origin: Any, model: type[ForGroups]) -> models.QuerySet[Any]:
+    """Return the rows of `model`, which is `ForGroups`, that the deletion of groups leaves without one."""
     doomed = {deleted.pk} if isinstance(origin, Group) else set(origin.values_list("pk", flat=True))
     rows, others = model._default_manager, Group.objects.exclude(pk__in=doomed)
     kept = rows.filter(groups__in=others).values("pk")

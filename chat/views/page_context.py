@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.accounts.timezones import timezone_of
 from chat.catalog.catalog import writer_name
-from chat.conversations.turns import store
+from chat.conversations.turns import versions
 from chat.conversations.turns.planner import first_tools
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
@@ -189,7 +189,7 @@ def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:
 def _just_removed(request: HttpRequest, conversation: Conversation) -> Message | None:
     """Return the message whose deletion can be undone: its form redirects to `?removed=<id>`."""
     key = _key(request, "removed")
-    return store.recoverable(conversation, key) if key else None
+    return versions.recoverable(conversation, key) if key else None
 
 
 def _key(request: HttpRequest, name: str) -> uuid.UUID | None:

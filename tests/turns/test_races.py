@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.catalog.catalog import CurrentCatalog
-from chat.conversations.turns import store as turns
+from chat.conversations.turns import versions
 from chat.conversations.turns.commands import (
     Command,
     ContinueReply,
@@ -159,7 +159,7 @@ def test_a_reply_deleted_meanwhile_starts_nothing(
     sent, reply, before = command(kind, tree), leaf(tree), stored(tree)
     target = reply.parent_id if kind == "edit" else reply.pk
     assert target
-    meanwhile(lambda: turns.delete_branch(owner(tree), target))
+    meanwhile(lambda: versions.delete_branch(owner(tree), target))
     if kind == "send":
         turn = store.store(owner(tree), sent, queued=False)
         user_message = turn.run.message.parent

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 from chat.accounts.timezones import timezone_of
 from chat.catalog import config
 from chat.catalog.catalog import writer_name
-from chat.conversations.turns import store
+from chat.conversations.turns import versions
 from chat.conversations.turns.commands import Command
 from chat.conversations.turns.fork import fork as fork_branch
-from chat.conversations.turns.store import StoredTurn, select_version
+from chat.conversations.turns.store import StoredTurn
 from chat.db.executor import run_in_db, write_lock
 from chat.engine.document_ranking import MAX_RANKINGS
 from chat.engine.engine import Engine, get_engine
@@ -82,7 +82,7 @@ def select(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
     """Make this version the shown one, and below it the branch that was last read or written."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    conversation = select_version(user, message)
+    conversation = versions.select_version(user, message)
     if is_form(request):
         redirect = to_message if "at" in request.GET else to_conversation
         return redirect(conversation.pk, message)
@@ -184,10 +184,10 @@ async def delete(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     )
 
 
-def _delete(request: HttpRequest, message: uuid.UUID) -> store.DeletedBranch:
+def _delete(request: HttpRequest, message: uuid.UUID) -> versions.DeletedBranch:
     user: User = access.get_user(request)
     request_parsers.no_fields(request)
-    return store.delete_branch(user, message)
+    return versions.delete_branch(user, message)
 
 
 @access.require_methods("POST")
@@ -195,7 +195,7 @@ def undelete(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """Undo a deletion; a message that is not deleted stays as it is."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    conversation = store.restore_branch(user, message)
+    conversation = versions.restore_branch(user, message)
     if is_form(request):
         return to_conversation(conversation.pk, message)
     return JsonResponse({"conversation": str(conversation.pk), "message": str(message), "deleted": False})

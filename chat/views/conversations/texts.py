@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from selectolax.lexbor import LexborHTMLParser
 
 from chat.accounts.timezones import timezone_of
-from chat.conversations.turns.by_hand import write_version
+from chat.conversations.turns.versions import write_version
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import BadRequest, Conflict, NotFound

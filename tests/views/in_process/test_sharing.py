@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.conversations import changes
-from chat.conversations.turns.store import delete_branch
+from chat.conversations.turns.versions import delete_branch
 from chat.exceptions import NotFound
 from chat.models import Conversation, Message, Run, SharedLink, User, Worker
 from chat.retention.kinds import prune

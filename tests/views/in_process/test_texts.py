@@ -175,7 +175,7 @@ def test_questions_and_busy_conversations_are_not_edited(alice_client: Client, t
 def test_a_reply_has_a_limited_number_of_versions_by_hand(
     alice_client: Client, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chat.conversations.turns.by_hand.MAX_VERSIONS_BY_HAND", 1)
+    monkeypatch.setattr("chat.conversations.turns.versions.MAX_VERSIONS_BY_HAND", 1)
     assert [edit(alice_client, talk.leaf, text).status_code for text in ("one", "two")] == [200, 409]
 
 

@@ -79,7 +79,7 @@ async def _search(account: Account) -> Finding | None:
     """Search the web, where the account may be used for it."""
     if settings.WEB_SEARCH not in ("", "cloudflare"):
         return None
-    from chat.conversations.tools.search_providers.cloudflare import CloudflareSearch
+    from chat.conversations.tools.search_providers import CloudflareSearch
 
     return await finding("cloudflare", CloudflareSearch(account), is_wanted=bool(settings.WEB_SEARCH))
 

@@ -1,5 +1,6 @@
 """Memory: short facts that models are told in a person's chats, as a part of the system prompt."""
 
+import re
 import uuid
 from datetime import datetime
 
@@ -18,12 +19,24 @@ from chat.upstream.catalog import LlmModel
 MAX_MEMORIES = 200  # per person
 HEADING = "What the person wants you to remember:"
 WINDOW_DIVISOR = 4  # the facts get at most a quarter of the context window
+# What a person says who wants something kept, in the languages of the page. Nothing else offers the tool, so
+# no page or document can have a model keep anything.
+_ASKED = re.compile(
+    r"\b(remember|memori[sz]e|keep in mind|don[’']t forget|merk(e|en)?|vergiss (das |es )?nicht"
+    r"|denk daran|souviens|rappelle|retiens|retenez|n[’']oublie|mémorise)\b",
+    re.IGNORECASE,
+)
 
 
 def applies(conversation: Conversation) -> bool:
     """Return True if the conversation may use the memory: it is switched on, and the chat not temporary."""
     preferences = Preferences.of(conversation.user)
     return not conversation.temporary and (preferences is None or preferences.memory)
+
+
+def is_asked(question: str) -> bool:
+    """Return True if a person's question asks to keep something."""
+    return _ASKED.search(question) is not None
 
 
 def told(conversation: Conversation, model: LlmModel) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chat.conversations.tools import permission, registry, service
-from chat.conversations.tools.search_providers import brave, provider
+from chat.conversations.tools import registry, search_providers, service
+from chat.conversations.tools.search_providers import provider
 from chat.conversations.tools.tool import CallContext, ToolFailed, ToolResult
 from chat.conversations.tools.web_search import WebSearch
 from chat.models import User
@@ -34,9 +34,9 @@ async def refused(query: object, name: str = "cloudflare") -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_learned() -> Iterator[None]:
-    permission.forget()
+    registry.refused_until.clear()
     yield
-    permission.forget()
+    registry.refused_until.clear()
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ async def test_a_token_that_may_not_search_takes_the_offer_away(
     settings.WEB_SEARCH = "cloudflare"
     assert registry.is_web_search_offered()  # by the administrator's word
     settings.WEB_SEARCH = ""
-    monkeypatch.setattr(permission, "REMEMBERED_SECONDS", 0.0)
+    monkeypatch.setattr(registry, "REFUSED_SECONDS", 0.0)
     assert await refused("a") == REJECTED
     assert registry.is_web_search_offered()
 
@@ -237,7 +237,7 @@ async def test_a_search_ends_at_its_time(instance: Pages, monkeypatch: pytest.Mo
 async def test_brave_searches(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.BRAVE_API_KEY = "brave-key"
     async with serving() as fake:
-        monkeypatch.setattr(brave, "URL", fake.url("/res/v1/web/search"))
+        monkeypatch.setattr(search_providers, "BRAVE_URL", fake.url("/res/v1/web/search"))
         found = {
             "title": "A",
             "url": "https://a.example/",
@@ -271,7 +271,7 @@ async def test_what_brave_refuses(
     settings.BRAVE_API_KEY = "brave-key"
     body = json.dumps({"type": "ErrorResponse", "error": {"code": code, "status": status, "detail": "x"}})
     async with serving() as fake:
-        monkeypatch.setattr(brave, "URL", fake.url("/search"))
+        monkeypatch.setattr(search_providers, "BRAVE_URL", fake.url("/search"))
         head = f"HTTP/1.1 {status} No\r\nContent-Length: {len(body)}\r\n\r\n"
         fake.raw("/search", head, body.encode())
         assert await refused("a", "brave") == sentence

@@ -1,5 +1,6 @@
 """Which tools this site offers, by the names that a person switches on."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from django.conf import settings
@@ -7,21 +8,41 @@ from django.conf import settings
 from chat.catalog import config
 from chat.models import User
 from chat.models.mcp import PREFIX
+from chat.upstream.client import Account
+from chat.upstream.errors import ErrorKind, UpstreamError
 
-from . import permission
 from .mcp import servers
 from .mcp.tool import RemoteTool
 from .my_chats import SearchMyChats
 from .remember import Remember
 from .tool import Tool
 
+# Cloudflare's search needs the permissions Workers AI: Read and AI Gateway: Read. That a token lacks them is
+# forgotten after a while, because it can be given more; a search that succeeds ends it, too.
+FORBIDDEN = {ErrorKind.AUTH, ErrorKind.NOT_PERMITTED}
+REFUSED_SECONDS = 3_600.0
+
+refused_until: dict[Account, float] = {}
+
 
 def search_provider() -> str:
     """Return the provider of WEB_SEARCH; by default Cloudflare, if there is an account that may search."""
     named = str(settings.WEB_SEARCH)
-    if named in ("", "cloudflare") and config.account() is None:
+    if named not in ("", "cloudflare"):
+        return named
+    account = config.account()
+    if account is None or (not named and refused_until.get(account, 0.0) > time.monotonic()):
         return "none"
-    return named or ("none" if permission.is_refused() else "cloudflare")
+    return "cloudflare"
+
+
+def learn_from_search(account: Account, error: UpstreamError | None) -> None:
+    """Remember that the account was refused, if that is what the error says."""
+    if error is None or error.kind not in FORBIDDEN:
+        refused_until.pop(account, None)
+    else:
+        refused_until.clear()
+        refused_until[account] = time.monotonic() + REFUSED_SECONDS
 
 
 def is_web_search_offered() -> bool:

@@ -1,6 +1,5 @@
 """The tool that keeps a fact in a person's memory, which is there when the person asks for it."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,19 +12,6 @@ from chat.library import memory
 from chat.models import Memory, User
 
 from .tool import CallContext, ToolFailed, ToolResult
-
-# What a person says who wants something kept, in the languages of the page. Nothing else offers the tool, so
-# no page or document can have a model keep anything.
-_ASKED = re.compile(
-    r"\b(remember|memori[sz]e|keep in mind|don[’']t forget|merk(e|en)?|vergiss (das |es )?nicht"
-    r"|denk daran|souviens|rappelle|retiens|retenez|n[’']oublie|mémorise)\b",
-    re.IGNORECASE,
-)
-
-
-def is_asked(question: str) -> bool:
-    """Return True if a person's question asks to keep something."""
-    return _ASKED.search(question) is not None
 
 
 class Remember:

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.conversations.tools import registry, remember
+from chat.conversations.tools import registry
+from chat.conversations.tools.remember import Remember
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.library import assistants, memory
@@ -118,8 +119,8 @@ class Planner:
         )
         request = Prompts.of(conversation, model, self.ranked).ask(parent, content, attachments)
         tools = list(conversation.tools)
-        if remember.is_asked(content) and memory.applies(conversation):
-            tools.append(remember.Remember.name)
+        if memory.is_asked(content) and memory.applies(conversation):
+            tools.append(Remember.name)
         return Plan(conversation, reply, request, tools, [question, reply], attachments)
 
     def _regenerate(self, conversation: Conversation, message: Message, command: RegenerateReply) -> Plan:

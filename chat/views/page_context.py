@@ -1,6 +1,7 @@
 """The template contexts of the chat page and of its messages alone."""
 
 import uuid
+from collections.abc import Collection
 from datetime import tzinfo
 from typing import Any
 
@@ -8,9 +9,12 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
 from chat.catalog.catalog import writer_name
+from chat.conversations.tools.mcp import servers
+from chat.conversations.tools.registry import offered
 from chat.conversations.turns import versions
 from chat.conversations.turns.planner import first_tools
 from chat.models import AssistantVersion, Conversation, Message, Preferences, User
@@ -26,7 +30,7 @@ from .conversations.conversations import NEXT, context_start
 from .conversations.sidebar import Listing
 from .conversations.thread import Thread
 from .files import attachment_parts
-from .requests import access, parameter_form, tool_switches
+from .requests import access, parameter_form
 
 MESSAGES_TO_LEARN_KEYS = 5
 
@@ -92,9 +96,7 @@ def page_context(
         **_choice_of_model(catalog, model),
         "listing": listing,
         "is_thinking": chosen.get(parameter_form.THINKING, True),
-        "tools": tool_switches.switches(
-            conversation.tools if conversation else first_tools(user, assistant), user
-        ),
+        "tools": _tool_switches(conversation.tools if conversation else first_tools(user, assistant), user),
         "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (
@@ -106,6 +108,20 @@ def page_context(
         "accepted_files": _accepted_files(catalog),
         **added,
     }
+
+
+def _tool_switches(chosen: Collection[str], user: User) -> list[dict[str, object]]:
+    """Return the switches of the message box for the tools that this site offers, on for those `chosen`."""
+    texts = {
+        "web_search": (_("Web"), _("Replies can search the web and read pages")),
+        "search_my_chats": ("", _("Replies can search my other chats")),
+    }
+    for server in servers.offered_to(user):
+        texts[server.switch] = ("", _("Replies can use %(server)s") % {"server": server.label})
+    shown = [(name, *texts.get(name, (name, ""))) for name in offered(user)]
+    return [
+        {"name": name, "label": label, "help": words, "on": name in chosen} for name, label, words in shown
+    ]
 
 
 def _choice_of_model(catalog: Catalog, model: LlmModel) -> dict[str, Any]:

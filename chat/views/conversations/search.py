@@ -1,6 +1,6 @@
 """Search of the person's own conversations: the page, the dialog of the chat page, and JSON."""
 
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,8 +9,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from chat.accounts.timezones import timezone_of
 from chat.exceptions import BadRequest
@@ -22,8 +24,9 @@ from ..requests import access
 from ..requests.errors import is_part, wants_json
 from ..requests.responses import message_url
 from .conversation_pages import LIST_PAGES
-from .day_names import short_day
 from .sidebar import sidebar
+
+WEEK = timedelta(days=7)
 
 
 @access.require_methods("GET", "HEAD")
@@ -80,11 +83,26 @@ def _json_result(result: Result, typed: str, zone: tzinfo) -> dict[str, Any]:
         "snippet": result.snippet.text,
         "marks": result.snippet.marks,
         "at": result.at.isoformat(),
-        "day": short_day(result.at, zone),
+        "day": _day(result.at, zone),
         "url": _url(result),
         "more": _more(result),
         "more_url": _more_url(result, typed) if result.more else None,
     }
+
+
+def _day(at: datetime, zone: tzinfo) -> str:
+    """Return Today, Yesterday, Tuesday, 26 Nov or 26 Nov 2024: as short as the day can be named in `zone`."""
+    day, today = at.astimezone(zone).date(), timezone.now().astimezone(zone).date()
+    if day >= today:  # a future day, from a wrong clock, counts as today
+        return _("Today")
+    if day == today - timedelta(days=1):
+        return _("Yesterday")
+    if day > today - WEEK:
+        return capfirst(date_format(day, "l"))
+    # Translators: the formats of a short date such as 26 Nov, for Django's template filter "date".
+    if day.year == today.year:
+        return date_format(day, pgettext("date format", "j M"))
+    return date_format(day, pgettext("date format", "j M Y"))
 
 
 def _url(result: Result) -> str:
@@ -115,7 +133,7 @@ def _page(request: HttpRequest, typed: str, results: Results, within: Conversati
             {
                 "result": each,
                 "url": _url(each),
-                "day": short_day(each.at, zone),
+                "day": _day(each.at, zone),
                 "more": _more(each),
                 "more_url": _more_url(each, typed),
             }

@@ -1,7 +1,7 @@
 """The messages of a conversation's page, as template contexts, with times in their reader's time zone."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
@@ -90,8 +90,6 @@ def read(
     runs: dict[uuid.UUID, Run] = {}
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
         runs[run.message_id] = run
-    attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
-    citations = Citation.objects.of_messages(place.id for place in page if place.has_citations)
     steps = Step.objects.of_messages(place.id for place in page if place.has_steps)
     items = [
         _item(
@@ -103,15 +101,21 @@ def read(
         )
         for place in page
     ]
+    _add_files_and_sources(items, page)
+    live_run = next((run.pk for run in runs.values() if run.is_live), None)
+    models = [messages[key].model for key in above if messages[key].role == Message.Role.ASSISTANT]
+    return Thread(items, ids[0] if has_older else None, live_run, models[-1] if models else "")
+
+
+def _add_files_and_sources(items: Iterable[dict[str, Any]], page: Sequence[BranchNode]) -> None:
+    attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
+    citations = Citation.objects.of_messages(place.id for place in page if place.has_citations)
     for item in items:
         several = attachments.get(item["id"], [])
         item["pictures"] = [each for each in several if each.is_picture]
         item["documents"] = [each for each in several if not each.is_picture]
         sources = by_source(citations.get(item["id"], ()))
         item["source_count"], item["sources"] = len(sources), sources if item["final"] else []
-    live_run = next((run.pk for run in runs.values() if run.is_live), None)
-    models = [messages[key].model for key in above if messages[key].role == Message.Role.ASSISTANT]
-    return Thread(items, ids[0] if has_older else None, live_run, models[-1] if models else "")
 
 
 def read_at(conversation: Conversation, message: Message) -> Thread | None:

@@ -12,7 +12,6 @@ import asyncio
 import uuid
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
@@ -21,10 +20,10 @@ from django.db import Error
 from chat.conversations.turns import waiting
 from chat.db.background import BackgroundTasks, FailureLog
 from chat.db.executor import run_in_db
+from chat.engine.generation.run_storage import load_snapshot
 from chat.engine.generation.supervisor import Supervisor
-from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Citation, Message, Run, RunChunk, Step
+from chat.models import Run
 from chat.wire.position import Position
 
 DATABASE_POLL_SECONDS = 1.0  # interval of reading the database while no messages come
@@ -51,68 +50,6 @@ class RemoteRun:
         self.waited: float | None = None
         self.next_poll = 0.0
         self.last_watched = asyncio.get_running_loop().time()
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The steps of a run, those of the runs that it continues, and the number of sources that they found."""
-
-    steps: Sequence[Step] = ()
-    earlier_steps: Sequence[Step] = ()
-    sources: int = 0
-
-
-NOTHING = Found()
-
-
-@dataclass(frozen=True, slots=True)
-class RunSnapshot:
-    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome.
-
-    `owner` is the channel of the process that generates it; "" for none. `waited` as of `RemoteRun`.
-    """
-
-    at: Position
-    text: str
-    reasoning: str
-    outcome: RunOutcome | None
-    found: Found = NOTHING
-    owner: str = ""
-    waited: float | None = None
-
-
-def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
-    """Read the stored state of a run. A run that was deleted with its conversation counts as interrupted.
-
-    The row is read before and after the chunks, because a run that ends in between has its chunks deleted.
-    """
-    row = Run.objects.select_related("worker").filter(pk=run).first()
-    if row is not None and row.is_live:
-        text, reasoning = RunChunk.objects.texts(run, at.text, at.reasoning)
-        found = _found(row)
-        if Run.objects.live().filter(pk=run).exists():
-            owner = row.worker.channel if row.worker else ""
-            waited = row.waited_seconds if row.status == Run.Status.WAITING else None
-            return RunSnapshot(at, text, reasoning, None, found, owner, waited)
-        row = Run.objects.filter(pk=run).first()
-    try:
-        if row is not None:
-            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row), _found(row))
-    except Message.DoesNotExist:  # its conversation was deleted since the row was read
-        pass
-    return RunSnapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
-
-
-def _found(run: Run) -> Found:
-    if not (run.tools or run.cited):
-        return NOTHING
-    cited = Citation.objects.filter(message=run.message_id)
-    steps = Step.objects.of_messages([run.message_id]).get(run.message_id, []) if run.tools else []
-    return Found(
-        [step for step in steps if step.run_id == run.pk],
-        [step for step in steps if step.run_id != run.pk and step.created <= run.created],
-        len({each.source for each in cited}),
-    )
 
 
 class RemoteRuns:

@@ -149,9 +149,9 @@ async def test_runs_that_wait_are_read_again_only_once_they_change(monkeypatch: 
     """Each took 6 ms of the processor a second: 500 that are watched took all of a core."""
     rows = await run_in_db(lambda: [_waiting_row() for _ in range(3)])
     read: list[uuid.UUID] = []
-    load = cluster.load_snapshot
+    load = run_storage.load_snapshot
 
-    def counted(run: uuid.UUID, at: Position) -> cluster.RunSnapshot:
+    def counted(run: uuid.UUID, at: Position) -> run_storage.RunSnapshot:
         read.append(run)
         return load(run, at)
 

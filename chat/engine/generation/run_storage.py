@@ -1,4 +1,7 @@
-"""Storage of the runs that this process generates: text and outcomes in batches, each in one transaction."""
+"""The storage of runs: batches of the text and outcomes that this process generates, each in one transaction.
+
+And the reverse: what is stored of a run that another process generates, that waits, or that has ended.
+"""
 
 import logging
 import uuid
@@ -13,11 +16,12 @@ from django.utils import timezone
 
 from chat.db.executor import is_connection_error, write_lock
 from chat.engine.outcome import RunOutcome
-from chat.models import Citation, Run, RunChunk
+from chat.models import Citation, Message, Run, RunChunk, Step
 from chat.models.fast_sql import update
 from chat.ownership.protocol import Batch, Texts
 from chat.ownership.recovery import keep_longer
 from chat.search import index
+from chat.wire.position import Position
 
 from .active_run import ActiveRun
 
@@ -167,3 +171,65 @@ def _store_citations(active_run: ActiveRun) -> int:
 def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
     """Return {id: stop requested} of this process's live runs."""
     return dict(Run.objects.owned().filter(worker_id=worker).values_list("pk", "stop_requested"))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The steps of a run, those of the runs that it continues, and the number of sources that they found."""
+
+    steps: Sequence[Step] = ()
+    earlier_steps: Sequence[Step] = ()
+    sources: int = 0
+
+
+NOTHING = Found()
+
+
+@dataclass(frozen=True, slots=True)
+class RunSnapshot:
+    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome.
+
+    `owner` is the channel of the process that generates it; "" for none. `waited` as of `RemoteRun`.
+    """
+
+    at: Position
+    text: str
+    reasoning: str
+    outcome: RunOutcome | None
+    found: Found = NOTHING
+    owner: str = ""
+    waited: float | None = None
+
+
+def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
+    """Read the stored state of a run. A run that was deleted with its conversation counts as interrupted.
+
+    The row is read before and after the chunks, because a run that ends in between has its chunks deleted.
+    """
+    row = Run.objects.select_related("worker").filter(pk=run).first()
+    if row is not None and row.is_live:
+        text, reasoning = RunChunk.objects.texts(run, at.text, at.reasoning)
+        found = _found(row)
+        if Run.objects.live().filter(pk=run).exists():
+            owner = row.worker.channel if row.worker else ""
+            waited = row.waited_seconds if row.status == Run.Status.WAITING else None
+            return RunSnapshot(at, text, reasoning, None, found, owner, waited)
+        row = Run.objects.filter(pk=run).first()
+    try:
+        if row is not None:
+            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row), _found(row))
+    except Message.DoesNotExist:  # its conversation was deleted since the row was read
+        pass
+    return RunSnapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
+
+
+def _found(run: Run) -> Found:
+    if not (run.tools or run.cited):
+        return NOTHING
+    cited = Citation.objects.filter(message=run.message_id)
+    steps = Step.objects.of_messages([run.message_id]).get(run.message_id, []) if run.tools else []
+    return Found(
+        [step for step in steps if step.run_id == run.pk],
+        [step for step in steps if step.run_id != run.pk and step.created <= run.created],
+        len({each.source for each in cited}),
+    )

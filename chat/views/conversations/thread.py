@@ -87,22 +87,20 @@ def read(
         ids = [place.id for place in page]
     above = [place.id for place in places[: len(places) - len(page)][-2:]]
     messages = Message.objects.select_related("feedback").in_bulk([*above, *ids])
-    runs: dict[uuid.UUID, Run] = {}
-    for run in Run.objects.filter(message_id__in=ids).order_by("created"):
-        runs[run.message_id] = run
+    last_runs = {run.message_id: run for run in Run.objects.filter(message_id__in=ids).order_by("created")}
     steps = Step.objects.of_messages(place.id for place in page if place.has_steps)
     items = [
         _item(
             messages[place.id],
             place,
-            runs.get(place.id),
+            last_runs.get(place.id),
             steps.get(place.id, []),
             is_leaf=place is page[-1] and before is None,
         )
         for place in page
     ]
     _add_files_and_sources(items, page)
-    live_run = next((run.pk for run in runs.values() if run.is_live), None)
+    live_run = next((run.pk for run in last_runs.values() if run.is_live), None)
     models = [messages[key].model for key in above if messages[key].role == Message.Role.ASSISTANT]
     return Thread(items, ids[0] if has_older else None, live_run, models[-1] if models else "")
 

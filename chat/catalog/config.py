@@ -5,8 +5,8 @@ import re
 from django.conf import settings
 
 from chat.upstream.catalog import LlmModel, Provider
-from chat.upstream.client import Account, Endpoint, Gateway
-from chat.upstream.providers import ai_search
+from chat.upstream.client import Account, Endpoint, Gateway, Timeouts
+from chat.upstream.providers import ai_search, llama_cpp, shared_llama
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
 
 from . import account as connected_account
@@ -41,6 +41,28 @@ def _is_connected() -> bool:
 def is_local_model_offered() -> bool:
     """Return True if the local model is: beside another provider only where LOCAL_MODEL names it."""
     return bool(settings.LOCAL_MODEL) or not (account() or settings.OPENAI_BASE_URL)
+
+
+def is_account_alone() -> bool:
+    """Return True if models of the account are the only ones."""
+    return not (settings.OPENAI_BASE_URL or is_local_model_offered())
+
+
+def local_model() -> llama_cpp.LocalModel | None:
+    """Return the local model, if there is one; beside another provider, only if LOCAL_MODEL names it.
+
+    Beside an account that the administration has connected it is there, not offered, and never started.
+    """
+    if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
+        return None
+    path = llama_cpp.find(settings.LOCAL_MODEL)
+    return llama_cpp.LocalModel(path, shared_llama.prepared()) if path else None
+
+
+def timeouts() -> Timeouts:
+    return Timeouts(
+        settings.UPSTREAM_SILENCE_SECONDS, settings.UPSTREAM_PROGRESS_SECONDS, settings.REPLY_MAX_SECONDS
+    )
 
 
 def gateway() -> Gateway | None:

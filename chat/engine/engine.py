@@ -29,8 +29,7 @@ from chat.ownership.journal import Journal, ProcessLock
 from chat.ownership.protocol import Lease
 from chat.telemetry import metrics
 from chat.upstream.catalog import Catalog, LlmModel
-from chat.upstream.client import Client, Timeouts
-from chat.upstream.providers import llama_cpp, shared_llama
+from chat.upstream.client import Client
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
@@ -68,20 +67,16 @@ class Engine:
 
     def _build_upstream(self) -> None:
         """Build the parts that send requests to the models: client, limits, catalog and router."""
-        self.local = _local_model()
+        self.local = config.local_model()
         self.client = Client(
             config.account(),
             self.local,
             gateway=config.gateway(),
             endpoint=config.endpoint(),
-            timeouts=Timeouts(
-                settings.UPSTREAM_SILENCE_SECONDS,
-                settings.UPSTREAM_PROGRESS_SECONDS,
-                settings.REPLY_MAX_SECONDS,
-            ),
+            timeouts=config.timeouts(),
             load_pictures=attached.load,
         )
-        self.document_ranking = DocumentRanking(self.client, alone=_is_account_alone())
+        self.document_ranking = DocumentRanking(self.client, alone=config.is_account_alone())
         self.gateway_feedback = GatewayFeedback(self.client)
         self._redis_rate_limiter = _redis_rate_limiter()
         self.rate_limiter = RateLimiter(
@@ -115,7 +110,7 @@ class Engine:
     def _account_changed(self) -> None:
         """Use the account that the administration has connected, or none, without a restart."""
         self.client.connect(config.account())
-        self.document_ranking.account_changed(alone=_is_account_alone())
+        self.document_ranking.account_changed(alone=config.is_account_alone())
         former, self._redis_rate_limiter = self._redis_rate_limiter, _redis_rate_limiter()
         self.rate_limiter.share(self._redis_rate_limiter)
         if former:
@@ -270,22 +265,6 @@ def _redis_rate_limiter() -> "RedisRateLimiter | None":
     from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter  # its Redis client takes 6 MB
 
     return RedisRateLimiter(settings.REDIS_URL, account.account_id)
-
-
-def _local_model() -> llama_cpp.LocalModel | None:
-    """Return the local model, if there is one; beside another provider, only if LOCAL_MODEL names it.
-
-    Beside an account that the administration has connected it is there, not offered, and never started.
-    """
-    if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
-        return None
-    path = llama_cpp.find(settings.LOCAL_MODEL)
-    return llama_cpp.LocalModel(path, shared_llama.prepared()) if path else None
-
-
-def _is_account_alone() -> bool:
-    """Return True if models of the account are the only ones."""
-    return not (settings.OPENAI_BASE_URL or config.is_local_model_offered())
 
 
 _engine: Engine | None = None

@@ -98,7 +98,7 @@ def test_each_kind_goes_when_its_time_is_over_and_not_before(alice: User) -> Non
         "used and expired invitations": 2,
         "failed logins": 1,
         "API calls": 1,
-        "deleted conversations": 1,
+        "deleted chats": 1,
     }
     before = (Session.objects.count(), Conversation.objects.count(), Call.objects.count())
     counted = prune("--dry-run")
@@ -140,7 +140,7 @@ def test_purged_messages_and_conversations_leave_their_usage(alice: User) -> Non
     before = usage_of(alice, days)
     assert sum(each.requests for each in before) == 5
     found = prune()
-    assert (found["deleted messages"], found["deleted conversations"]) == (4, 1)
+    assert (found["deleted messages"], found["deleted chats"]) == (4, 1)
     assert sorted(Message.objects.values_list("pk", flat=True)) == sorted(path[4:])
     assert usage_of(alice, days) == before
     assert not Step.objects.exists()
@@ -150,7 +150,7 @@ def test_purged_messages_and_conversations_leave_their_usage(alice: User) -> Non
 def test_a_temporary_chat_takes_its_steps_along(alice: User) -> None:
     talk = looked_up(alice)
     Conversation.objects.update(temporary=True, deleted=timezone.now())
-    assert kinds.sweep(deletion.never)["temporary conversations"] == 1
+    assert kinds.sweep(deletion.never)["temporary chats"] == 1
     assert not Step.objects.exists()
     looked_up(alice)
     alice.delete()
@@ -170,10 +170,10 @@ def test_a_sweep_takes_closed_temporary_chats_and_what_is_due(alice: User, setti
     due = conversation(alice, deleted=ago(30))
     settings.PRUNE_DAILY = False
     files = {"files of deleted attachments": 0}
-    assert kinds.sweep(deletion.never) == {"temporary conversations": 2} | files
+    assert kinds.sweep(deletion.never) == {"temporary chats": 2} | files
     settings.PRUNE_DAILY = True
     assert Conversation.objects.filter(pk=due.pk).exists()
-    deleted = {"temporary conversations": 0, "deleted conversations": 1}
+    deleted = {"temporary chats": 0, "deleted chats": 1}
     assert kinds.sweep(deletion.never) == deleted | files
     assert set(Conversation.objects.all()) == set(kept)
 
@@ -236,7 +236,7 @@ def test_rows_kept_for_ever_stay(alice: User, settings: Any) -> None:
         "files that were never sent",
         "leftover pieces of finished replies",
         "replaced versions of assistants",
-        "temporary conversations",
+        "temporary chats",
     }
     assert (Conversation.objects.count(), Invite.objects.count()) == (1, 1)
 
@@ -249,7 +249,7 @@ def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        assert prune()["deleted conversations"] == 1
+        assert prune()["deleted chats"] == 1
     assert not Message.objects.exists()
     deletions = [query["sql"] for query in queries if query["sql"].startswith('DELETE FROM "chat_message"')]
     assert len(deletions) == 10
@@ -265,7 +265,7 @@ def test_one_with_a_live_reply_stays(alice: User, settings: Any) -> None:
         user=alice, conversation=talk, message=talk.messages.get(role="assistant"), worker=worker,
         fingerprint="f", model="m", max_tokens=1, status="running",
     )  # fmt: skip
-    assert prune()["deleted conversations"] == 0
+    assert prune()["deleted chats"] == 0
     assert Message.objects.count() == 2
 
 

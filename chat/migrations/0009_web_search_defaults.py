@@ -1,4 +1,4 @@
-"""Whether new chats begin with the search of the web, by person and by assistant."""
+"""The search of the web with which new chats begin, by person and by assistant."""
 
 from django.db import migrations, models
 

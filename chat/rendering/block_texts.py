@@ -56,7 +56,7 @@ class CodeBlock(NamedTuple):
 
     @property
     def holds_words(self) -> bool:
-        """Whether it is a text for people, such as a letter, and no program."""
+        """True for a text for people, such as a letter, and False for a program."""
         return self.language in WORDS_LANGUAGES
 
 

@@ -143,8 +143,8 @@ def _delete_damaged_journals(before: datetime, stop: Stop) -> int:
     return deleted
 
 
-DELETED = RetentionKind("deleted conversations", _conversations, delete_conversations, "KEEP_DELETED_DAYS")
-TEMPORARY = RetentionKind("temporary conversations", _temporary, delete_conversations)
+DELETED = RetentionKind("deleted chats", _conversations, delete_conversations, "KEEP_DELETED_DAYS")
+TEMPORARY = RetentionKind("temporary chats", _temporary, delete_conversations)
 FILES = RetentionKind(
     "files of deleted attachments", lambda _: attachments.unused(), attachments.delete_unused
 )

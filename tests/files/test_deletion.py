@@ -70,8 +70,8 @@ def test_a_purged_conversation_takes_its_pictures_along(
     talk.deleted = timezone.now() - timedelta(days=31)
     talk.save()
     assert sweep(never) == {
-        "temporary conversations": 0,
-        "deleted conversations": 1,
+        "temporary chats": 0,
+        "deleted chats": 1,
         "files of deleted attachments": 1,
     }
     assert not Attachment.objects.exists()

@@ -12,7 +12,7 @@ from chat.retention.deletion import never
 
 class Command(BaseCommand):
     help = (
-        "Permanently delete expired sessions, old invitations and API calls, and deleted conversations. "
+        "Permanently delete expired sessions, old invitations and API calls, and deleted chats. "
         "Servers can keep running."
     )
 

@@ -19,7 +19,7 @@ NO_REQUEST = Context()  # in which no context variable of a request is set
 MAX_FRAME_CHARS = 16_384  # code points per frame, of text and of reasoning each
 
 
-class Waiting(Protocol):
+class WaitingViewer(Protocol):
     """A viewer that waits for the next wake-up without a task."""
 
     def wake(self) -> None:
@@ -36,7 +36,7 @@ class Feed(ABC):
         self.viewers = 0
         self._loop = asyncio.get_running_loop()
         self.last_wake = self._loop.time() - self.interval
-        self.waiting: set[Waiting] = set()  # for the next wake-up, without a task
+        self.waiting: set[WaitingViewer] = set()  # for the next wake-up, without a task
         self._timer: asyncio.TimerHandle | None = None
 
     @classmethod

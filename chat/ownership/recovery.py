@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Leases:
+class HeartbeatRows:
     """The rows read with a heartbeat: all workers, the owners of live runs or calls, our own live runs."""
 
     workers: dict[uuid.UUID, Heartbeat]
@@ -39,7 +39,7 @@ class Leases:
     own_runs: set[uuid.UUID]
 
 
-def heartbeat(worker: Worker, epoch: int) -> Leases:
+def heartbeat(worker: Worker, epoch: int) -> HeartbeatRows:
     """Count a heartbeat and read all rows. If our row was removed, insert it again with the next epoch."""
     with write_lock(), transaction.atomic():
         changes = {"heartbeats": F("heartbeats") + 1, "heartbeat_at": Now(), "channel": worker.channel}
@@ -56,7 +56,7 @@ def heartbeat(worker: Worker, epoch: int) -> Leases:
         rows = Worker.objects.values_list("pk", "epoch", "heartbeats")
         owners = set(Call.objects.live().values_list("worker_id", flat=True).distinct())
         runs = dict(Run.objects.owned().values_list("pk", "worker_id"))
-    return Leases(
+    return HeartbeatRows(
         {pk: Heartbeat(epoch, number) for pk, epoch, number in rows},
         owners | set(runs.values()),
         {run for run, owner in runs.items() if owner == worker.pk},

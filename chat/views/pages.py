@@ -24,7 +24,7 @@ from .conversations import start_page, thread
 from .conversations.sidebar import sidebar
 from .page_context import first_model, page_context, thread_context
 from .requests import access
-from .requests.errors import is_part
+from .requests.request_fields import is_part
 
 MAX_WAITING_CHAT_PAGES = 30  # per user; each holds up to 3 MB of text
 

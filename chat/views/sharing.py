@@ -35,8 +35,7 @@ from .files.attachments import respond
 from .page_context import first_model
 from .pages import require_room
 from .requests import access, request_fields, request_parsers
-from .requests.errors import is_form, is_part, wants_json
-from .requests.request_fields import query_number
+from .requests.request_fields import is_form, is_part, query_number, wants_json
 from .requests.responses import HttpResponseSeeOther, to_conversation
 from .settings.settings_shell import render_section
 

@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 from django.urls import path, resolve
 
 from chat.exceptions import NotAuthenticated
-from chat.views.requests import access, errors
+from chat.views.requests import access, errors, request_fields
 from chatsite import urls
 
 STREAMS = ("/runs/{}/stream/", "/c/", "/c/{}/messages/", "/messages/{}/edit/", "/messages/{}/regenerate/")
@@ -140,7 +140,7 @@ def test_requests_answered_in_json(
     method: str, where: str, sent: str, accept: str, json: bool, rf: Any
 ) -> None:
     request = rf.generic(method, where, "x", content_type=sent, headers={"accept": accept})
-    assert errors.wants_json(request) is json
+    assert request_fields.wants_json(request) is json
 
 
 def test_a_refusal_says_when_to_come_back(rf: Any) -> None:

@@ -40,7 +40,8 @@ from chat.exceptions import ServiceOverloaded, WrongPassword
 from chat.models.user import User
 from chat.views import pages
 from chat.views.requests import access
-from chat.views.requests.errors import refuse, wants_json
+from chat.views.requests.errors import refuse
+from chat.views.requests.request_fields import wants_json
 
 SIGNED_OUT_COOKIE, SIGNED_OUT_SECONDS = "signed-out", 30  # see plain_page.js
 LOGIN_WRONG = _("Incorrect name or password.")

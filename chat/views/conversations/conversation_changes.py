@@ -24,7 +24,7 @@ from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.limits import MAX_TAG_CHARS
 
 from ..requests import access, request_fields
-from ..requests.errors import is_form, is_part
+from ..requests.request_fields import is_form, is_part
 from ..requests.responses import HttpResponseSeeOther, set_cookie, to_conversation
 
 ROUTE_OF_PAGE = {

@@ -22,8 +22,7 @@ from chat.models import Conversation, User
 from chat.models.conversation import ConversationQuerySet
 
 from ..requests import access
-from ..requests.errors import is_part
-from ..requests.request_fields import query_number
+from ..requests.request_fields import is_part, query_number
 from .conversation_changes import REPORTED_ACTIONS, UNDO, change_several, offered_undo, sentence
 from .sidebar import grouped, page_before, sidebar
 

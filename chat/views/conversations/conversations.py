@@ -28,7 +28,7 @@ from chat.upstream import parameters
 from chat.upstream.catalog import LlmModel
 
 from ..requests import access, request_parsers
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 from ..requests.responses import HttpResponseSeeOther, to_conversation
 
 MAX_COUNTED = 100_000  # messages that are counted as no longer seen

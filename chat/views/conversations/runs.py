@@ -32,7 +32,7 @@ from chat.upstream.parameters import Value, supported_parameters
 from chat.wire.position import Position
 
 from ..requests import access, request_parsers
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 from ..requests.responses import event_stream, to_conversation
 
 # Suggestions per error code, the best first. `again`: retry unchanged; `models`: choose another model;

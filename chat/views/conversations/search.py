@@ -21,7 +21,7 @@ from chat.search.query import MAX_QUERY_CHARS, parse
 from chat.search.results import Cursor, Result, Results, search, search_in
 
 from ..requests import access
-from ..requests.errors import is_part, wants_json
+from ..requests.request_fields import is_part, wants_json
 from ..requests.responses import message_url
 from .conversation_pages import LIST_PAGES
 from .sidebar import sidebar

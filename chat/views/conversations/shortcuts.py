@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop, pgettext_lazy
 
 from ..requests import access
-from ..requests.errors import is_part
+from ..requests.request_fields import is_part
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from chat.rendering.code_blocks import MERMAID, extension_of
 from chat.rendering.differences import EQUAL, differences
 
 from ..requests import access, request_fields
-from ..requests.errors import is_form, is_part
+from ..requests.request_fields import is_form, is_part
 from ..requests.responses import HttpResponseSeeOther, message_url
 from . import text_versions
 from .text_versions import Sought, Version, VersionedText

@@ -23,7 +23,7 @@ from chat.limits import (
 from chat.upstream.parameters import Value
 
 from ..requests import access, parameter_form, request_fields, request_parsers
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 
 MAX_GROUPS = 1_000
 MAX_DIGITS = 9  # of an id; no site has more groups

@@ -22,7 +22,7 @@ from chat.models import Prompt, User
 
 from .. import pages
 from ..requests import access, request_fields, request_parsers
-from ..requests.errors import is_form, is_part, wants_json
+from ..requests.request_fields import is_form, is_part, wants_json
 from ..requests.request_parsers import MAX_QUESTION_CHARS
 from ..requests.responses import HttpResponseSeeOther
 from ..settings.settings_shell import render_section

@@ -27,7 +27,8 @@ from chat.models import Conversation, Message, Run, User
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
 from . import request_fields
-from .errors import is_navigation, is_part, not_allowed, refuse_error, wants_json
+from .errors import not_allowed, refuse_error
+from .request_fields import is_navigation, is_part, wants_json
 from .responses import HttpResponseSeeOther
 
 Row = TypeVar("Row", bound=Model)

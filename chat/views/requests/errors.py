@@ -20,6 +20,7 @@ from chat.models.site import identity
 from chat.telemetry.request_id import request_id
 
 from ..settings import preference_cookies
+from .request_fields import wants_json
 
 CODE_OF_STATUS = {
     400: "malformed",
@@ -49,43 +50,7 @@ FOREIGN_HOST = _(
     "This server isn’t set up for this host name. An administrator can add it to ALLOWED_HOSTS or set "
     "SITE_URL, then restart the server."
 )
-# The prefixes of paths without pages.
-NO_PAGES = ("/runs/", "/messages/", "/prompts/", "/attachments/", "/models/", "/v1/", "/client/")
 NO_CSRF = _("This form has expired or was sent from another site. Reload the page and try again.")
-
-
-def is_form(request: HttpRequest) -> bool:
-    """Return True if the body is a plain HTML form."""
-    return request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data")
-
-
-def is_part(request: HttpRequest) -> bool:
-    """Return True if a script of our own page requests a part of a page."""
-    return request.headers.get("X-Requested-With") == "fetch"
-
-
-def is_navigation(request: HttpRequest) -> bool:
-    """Return True if a browser shows the response as a page, and no script reads it."""
-    return request.headers.get("Sec-Fetch-Mode") == "navigate"
-
-
-def wants_json(request: HttpRequest) -> bool:
-    """Return True if a program or a script gets the response, in JSON, and not a person, with a page.
-
-    Decided by the Content-Type, then by `is_part`, then by Accept. Many programs accept "*/*", so a request
-    that is neither an HTML form nor for a page gets JSON, too.
-    """
-    if request.content_type in ("application/json", "text/event-stream"):
-        return True
-    if is_part(request):
-        return True
-    accept = request.headers.get("Accept", "")
-    if "text/html" in accept:
-        return False
-    if "application/json" in accept or "text/event-stream" in accept:
-        return True
-    is_call = request.method not in ("GET", "HEAD") and not is_form(request)
-    return is_call or request.path.startswith(NO_PAGES)
 
 
 def refuse(

@@ -1,4 +1,4 @@
-"""Fields of a request's body, and their checks.
+"""The kind of a request, and the fields of its body with their checks.
 
 The body is a form, or JSON, also if it is labelled text/event-stream.
 """
@@ -18,8 +18,6 @@ from chat.files.receiving import FILE_INPUT, IMAGE_INPUT
 from chat.formats import grouped_number
 from chat.wire import strict_json
 
-from .errors import is_form
-
 INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL cannot store, and lone surrogates
 MAX_NUMBER_DIGITS = 5  # of a number of the query, such as a page's
 JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
@@ -28,6 +26,40 @@ REPEATED_FIELDS = ("attachments", "documents", "groups", "questions", "tools")
 SWITCHED = {"on": True, "off": False}  # form values of a switch
 # A form has no null: an empty field means the same.
 NULLABLE = ("client_key", "parent", "model", "assistant", "web_search")
+# The prefixes of paths without pages.
+NO_PAGES = ("/runs/", "/messages/", "/prompts/", "/attachments/", "/models/", "/v1/", "/client/")
+
+
+def is_form(request: HttpRequest) -> bool:
+    """Return True if the body is a plain HTML form."""
+    return request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def is_part(request: HttpRequest) -> bool:
+    """Return True if a script of our own page requests a part of a page."""
+    return request.headers.get("X-Requested-With") == "fetch"
+
+
+def is_navigation(request: HttpRequest) -> bool:
+    """Return True if a browser shows the response as a page, and no script reads it."""
+    return request.headers.get("Sec-Fetch-Mode") == "navigate"
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Return True if a program or a script gets the response, in JSON, and not a person, with a page.
+
+    Decided by the Content-Type, then by `is_part`, then by Accept. Many programs accept "*/*", so a request
+    that is neither an HTML form nor for a page gets JSON, too.
+    """
+    if request.content_type in JSON_CONTENT_TYPES or is_part(request):
+        return True
+    accept = request.headers.get("Accept", "")
+    if "text/html" in accept:
+        return False
+    if "application/json" in accept or "text/event-stream" in accept:
+        return True
+    is_call = request.method not in ("GET", "HEAD") and not is_form(request)
+    return is_call or request.path.startswith(NO_PAGES)
 
 
 def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from chat.models.message import THUMBS
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
 from . import access, request_fields
-from .errors import is_form
+from .request_fields import is_form
 
 MAX_QUESTION_CHARS = 200_000  # code points
 MAX_SYSTEM_CHARS = 20_000  # code points

@@ -36,7 +36,7 @@ from chat.transfer.uploads import EmptyFile, ImportFile, receive, too_large
 from chat.transfer.worker import wake
 
 from ..requests import access, request_fields
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 from ..requests.responses import HttpResponseSeeOther
 from .settings_shell import render_section
 

@@ -22,7 +22,7 @@ from chat.models.api_key import MAX_KEY_NAME_CHARS, digest_of
 
 from ..accounts.login import confirm_in_turn
 from ..requests import access, request_fields, request_parsers
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 from ..requests.responses import HttpResponseSeeOther
 from .settings_shell import ShownOnce, render_section
 

@@ -13,7 +13,7 @@ from chat.limits import MAX_BODY_BYTES, MAX_FACT_CHARS
 from chat.models import Memory, Preferences, User
 
 from ..requests import access, request_fields, request_parsers
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 from ..requests.responses import HttpResponseSeeOther
 from . import preference_cookies
 from .settings_shell import render_section

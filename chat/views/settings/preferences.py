@@ -24,7 +24,7 @@ from chat.upstream.doors import is_finetune_base
 
 from .. import model_picker
 from ..requests import access, request_fields
-from ..requests.errors import is_form
+from ..requests.request_fields import is_form
 from ..requests.responses import HttpResponseSeeOther
 from . import preference_cookies
 from .settings_shell import render_section

@@ -23,7 +23,7 @@ from chat.sharing import links
 
 from ..conversations.sidebar import sidebar
 from ..requests import access
-from ..requests.errors import is_part
+from ..requests.request_fields import is_part
 from ..requests.responses import HttpResponseSeeOther, set_cookie
 
 # Name, route and heading of each section.

@@ -17,10 +17,9 @@ from typing import Any
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import Error
 
-from chat.conversations.turns import waiting
 from chat.db.background import BackgroundTasks, FailureLog
 from chat.db.executor import run_in_db
-from chat.engine.generation.run_storage import load_snapshot
+from chat.engine.generation.run_storage import load_snapshot, still_waiting
 from chat.engine.generation.supervisor import Supervisor
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Run
@@ -118,12 +117,11 @@ class RemoteRuns:
         """Leave out the runs that wait still: one statement finds hundreds of them."""
         waited = {each.state.info.run: each.waited for each in due if each.waited is not None}
         try:
-            found = await run_in_db(waiting.waited_seconds, list(waited)) if waited else {}
+            still = await run_in_db(still_waiting, waited) if waited else set()
         except Error as error:
             self._log.failed(error)
-            return [each for each in due if each.waited is None]
-        runs = ((each.state.info.run, each) for each in due)
-        return [each for run, each in runs if run not in waited or found.get(run) != waited[run]]
+            still = set(waited)
+        return [each for each in due if each.state.info.run not in still]
 
     async def refresh(self, remote_run: RemoteRun) -> None:
         """Read what the database has of the run. If it cannot be read now, `poll` tries again."""

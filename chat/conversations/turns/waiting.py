@@ -5,7 +5,6 @@ may be answered before it has begun to wait.
 """
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -33,7 +32,6 @@ MAX_SWEPT = 100  # runs of one sweep
 CHANGED_BY_A_CLAIM = (
     "waited_seconds", "status", "worker_id", "epoch", "answered_by", "fallback_reason",
 )  # fmt: skip
-RUNS_PER_STATEMENT = 500
 LEAST_WAIT_SECONDS = 0.001  # that counts, also where the clock was set back
 
 
@@ -94,15 +92,6 @@ def decline_late() -> list[uuid.UUID]:
             unanswered.filter(run__in=found, created__lt=before).update(answer=Step.Answer.DECLINED)
     answered = waiting.exclude(Exists(unanswered.filter(run=OuterRef("pk"))))
     return list(answered.values_list("pk", flat=True)[:MAX_SWEPT])
-
-
-def waited_seconds(runs: Sequence[uuid.UUID]) -> dict[uuid.UUID, float]:
-    """Return, of those that wait, the seconds that they had waited before: each claim changes them."""
-    found: dict[uuid.UUID, float] = {}
-    for start in range(0, len(runs), RUNS_PER_STATEMENT):
-        rows = Run.objects.filter(pk__in=runs[start : start + RUNS_PER_STATEMENT], status=Run.Status.WAITING)
-        found.update(rows.values_list("pk", "waited_seconds"))
-    return found
 
 
 def claim(

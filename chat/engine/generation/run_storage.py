@@ -5,7 +5,7 @@ And the reverse: what is stored of a run that another process generates, that wa
 
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,8 @@ from chat.search import index
 from chat.wire.position import Position
 
 from .active_run import ActiveRun
+
+RUNS_PER_STATEMENT = 500
 
 logger = logging.getLogger(__name__)
 
@@ -233,3 +235,12 @@ def _found(run: Run) -> Found:
         [step for step in steps if step.run_id != run.pk and step.created <= run.created],
         len({each.source for each in cited}),
     )
+
+
+def still_waiting(waited: Mapping[uuid.UUID, float]) -> set[uuid.UUID]:
+    """Return the runs that wait as they did when these seconds of theirs were read: each claim adds some."""
+    found, runs = set(), list(waited)
+    for start in range(0, len(runs), RUNS_PER_STATEMENT):
+        rows = Run.objects.filter(pk__in=runs[start : start + RUNS_PER_STATEMENT], status=Run.Status.WAITING)
+        found |= {run for run, seconds in rows.values_list("pk", "waited_seconds") if seconds == waited[run]}
+    return found

@@ -17,7 +17,7 @@ from django.middleware import common, csrf, gzip, locale, security
 from django.utils import timezone, translation
 from django.utils.functional import SimpleLazyObject
 
-from chat.accounts.proxies import client_address, forwarded_proto
+from chat.accounts.proxies import client_address, forwarded_proto, id_of_request
 from chat.accounts.timezones import timezone_of
 from chat.api.responses import envelope_at
 from chat.db.fair_executor import RENDER_POOL
@@ -122,8 +122,7 @@ class RequestMiddleware(SyncAndAsyncMiddleware):
     def _choose(self, request: HttpRequest, scope: dict[str, Any]) -> str:
         chosen: str = scope.get(request_id.REQUEST_ID_SCOPE_KEY, "")
         if not chosen:
-            sent = request.headers.get(request_id.HEADER, "")
-            chosen = request_id.choose(sent, trusted=settings.TRUSTED_PROXY > 0)
+            chosen = id_of_request(request.headers.get(request_id.HEADER, ""))
         request_id.request_id.set(chosen)
         return chosen
 

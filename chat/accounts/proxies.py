@@ -1,4 +1,4 @@
-"""Parsing of X-Forwarded-For and X-Forwarded-Proto, as far as the site's own proxies wrote them.
+"""Parsing of what the site's own proxies write: X-Forwarded-For, X-Forwarded-Proto, X-Request-ID.
 
 Each proxy appends what it saw to what it received. With n proxies of the site's own, the n-th entry from the
 right is what the outermost of them saw; the client may have forged every entry before it.
@@ -6,6 +6,8 @@ right is what the outermost of them saw; the client may have forged every entry 
 
 import ipaddress
 import logging
+import re
+import uuid
 from functools import cache
 
 from django.conf import settings
@@ -14,6 +16,7 @@ from django.urls import reverse
 
 # Probes and scrapers call these addresses beside the proxies, so the header is rightly missing there.
 WITHOUT_PROXY = ("chat:healthz", "chat:readyz", "chat:metrics")
+VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{8,64}")
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +42,11 @@ def forwarded_proto(header: str, hops: int) -> str:
     """
     entries = _entries(header)
     return entries[-min(hops, len(entries))].lower() if hops > 0 and entries else ""
+
+
+def id_of_request(header: str) -> str:
+    """Return the id that a proxy of the site sent in X-Request-ID, if it is one; otherwise a new one."""
+    return header if settings.TRUSTED_PROXY and VALID_REQUEST_ID.fullmatch(header) else uuid.uuid4().hex
 
 
 def _entries(header: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.urls import reverse
 
-from chat.accounts.proxies import forwarded_for, without_port
+from chat.accounts.proxies import forwarded_for, id_of_request, without_port
 from chat.telemetry import request_id, tracing
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ class RequestRecord:
     __slots__ = ("_client", "_method", "_path", "began_at", "call_id", "id", "span")
 
     def __init__(self, request: Any, method: bytes, target: bytes, began_at: float) -> None:
-        sent = _header(request, request_id.HEADER)
-        self.id = request_id.choose(sent, trusted=settings.TRUSTED_PROXY > 0)
+        self.id = id_of_request(_header(request, request_id.HEADER))
         self.call_id = ""  # that a call of the API has of its own, which the administration lists
         self.began_at = began_at
         self._method = method.decode("ascii", "replace")

@@ -22,7 +22,7 @@ def no_page(person: Person) -> None:
     assert person.get("/nothing/").status_code == 404
 
 
-@pytest.mark.parametrize(("act", "bar", "wanted"), [(no_page, 17, 16), (a_send, 95, 70)])
+@pytest.mark.parametrize(("act", "bar", "wanted"), [(no_page, 17, 16), (a_send, 90, 70)])
 def test_a_walk_stays_within_its_bar(
     act: Callable[[Person], None],
     bar: int,

@@ -41,8 +41,8 @@ def top_names() -> int:
 # What is measured, how, the bar, and the size that the house should come to.
 SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("names at the top of chat", top_names, 30, 30),
-    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 71_000, 43_000),
-    ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 520, 420),
+    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 70_500, 43_000),
+    ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 510, 420),
     ("server, lines", python_lines("chatsite/server"), 1_480, 900),
     ("backup and move, lines", backup_lines, 2_120, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 8_330, 5_600),

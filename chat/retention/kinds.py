@@ -84,9 +84,13 @@ def _messages(before: datetime) -> QuerySet[Any]:
 
 
 def _temporary(now: datetime) -> QuerySet[Any]:
-    """Return the temporary conversations that were closed, or had no new turn for TEMPORARY_LIFETIME."""
+    """Return the temporary conversations that were closed, or had no new turn for TEMPORARY_LIFETIME.
+
+    Also those in which a reply waits for the person, but none that is being written.
+    """
     closed = Q(deleted__isnull=False) | Q(updated__lt=now - TEMPORARY_LIFETIME)
-    return Conversation.objects.filter(closed, temporary=True).exclude(pk__in=_live())
+    written = Run.objects.owned().values("conversation")
+    return Conversation.objects.filter(closed, temporary=True).exclude(pk__in=written)
 
 
 def _delete_unsent(rows: QuerySet[Any], stop: Stop) -> int:

@@ -158,13 +158,11 @@ def test_a_call_that_cannot_be_made_is_a_failed_step(
     ("call", "sent"),
     [
         (["functions.search_my_chats", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
-        (["search_my_chats<|channel|>commentary", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
         (["functions.search_my_chats:0", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
         (["search_my_chats", '"{\\"query\\": \\"oar\\"}"'], ("search_my_chats", {"query": "oar"})),
-        (["to=functions.search_my_chats", {"query": "a.b"}], ("search_my_chats", {"query": "a.b"})),
+        (["to=functions.search_my_chats<|channel|>json", {"a": 1}], ("search_my_chats", {"a": 1})),
         (["default_api:search_my_chats", {"query": "oar"}], ("search_my_chats", {"query": "oar"})),
-        (["search_my_chats", ' {"query": "a\nb"}}<|call|>'], ("search_my_chats", {"query": "a\nb"})),
-        (["search_my_chats", '{"query": "oar"}{"query": "oar"}'], ("search_my_chats", {"query": "oar"})),
+        (["search_my_chats", ' {"a": "b\nc"}{"a": "d"}}<|call|>'], ("search_my_chats", {"a": "b\nc"})),
         (["search_my_chats", '{"a": "\\\\u0000\\ud800"}'], ("search_my_chats", {"a": "\\u0000\ufffd"})),
         (["search_my_chats", "null"], ("search_my_chats", {})),
         (["search_my_chats", '{"query": '], ("search_my_chats", {})),
@@ -328,7 +326,7 @@ def test_a_reply_searches_reads_and_cites(searcher: Person, web: Web) -> None:
 
 def test_a_long_page_leaves_the_window_to_the_reply(searcher: Person, web: Web, fake: Fake) -> None:
     web.pages["/boats"] = f"<main><p>{'舟' * 30_000}</p></main>"
-    line = turns_line({"calls": [["read_page", {"url": f"{web.url}/boats"}]]}, {"text": "Of walnut."})
+    line = turns_line({"calls": [["read_page", {"url": f"{web.url}/boats"}]] * 3}, {"text": "Of walnut."})
     question = f"Read {web.url}/boats.\n{line}"
     with searcher.ask(
         question, model="@cf/meta/llama-3.3-70b-instruct-fp8-fast", tools=["web_search"]

@@ -85,3 +85,12 @@ def test_tools_beyond_the_room_are_not_declared(window: int, chars: int, declare
     request = tool_messages.with_tools(planned(model, 0), [tool(n, chars) for n in range(20)])
     assert len(request.raw_parameters.get("tools", ())) == declared
     assert request.max_tokens == default_max_tokens(model)
+
+
+def test_a_long_result_leaves_room_to_later_calls() -> None:
+    model = LlmModel("@cf/a/b", "B", window=24_000, tools=True)
+    request = tool_messages.with_tools(planned(model, 0), [tool(0, 100)])
+    asked = {"content": "", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
+    for least in (10_000, 5_000, 2_500):
+        request = tool_messages.following(request, asked, ["舟" * 100_000])
+        assert len(request.messages[-1]["content"]) > least

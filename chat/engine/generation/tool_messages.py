@@ -133,10 +133,13 @@ def following(request: ChatRequest, asked: dict[str, Any], results: Sequence[str
 
 
 def fitting(request: ChatRequest, texts: Sequence[str]) -> list[str]:
-    """Return texts for the model, each cut so that all of them fit into the window."""
-    room, kept = _room(request), []
+    """Return texts for the model, each cut so that all of them fit into the window.
+
+    While tools are declared, a later result gets as large a share as each of these.
+    """
+    room, kept, more = _room(request), [], "tools" in request.raw_parameters
     for left, text in zip(range(len(texts), 0, -1), texts, strict=True):
-        kept.append(_fitting(text, room // left, local=request.model.local))
+        kept.append(_fitting(text, room // (left + more), local=request.model.local))
         room -= token_budget.estimate_tokens({"content": kept[-1]}, request.model)
     return kept
 

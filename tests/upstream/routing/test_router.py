@@ -455,8 +455,7 @@ async def test_a_fallback_gets_what_it_understands_of_tools(
     first, *others = (call["body"] for call in runs(fake))
     found = [{"messages": len(each["messages"]), "tools": "tools" in each} for each in others]
     assert (len(first["messages"]), found) == (3 + len(following), [sent] if sent else [])
-    for each in others:
-        assert 5_000 * ("tools" in each) + each["max_tokens"] <= fallback.window
+    assert all(5_000 * ("tools" in each) + each["max_tokens"] <= fallback.window for each in others)
 
 
 async def test_fallback_with_a_too_small_window_is_skipped(fake: Fake) -> None:

@@ -137,16 +137,24 @@ def temporary_file() -> IO[bytes]:
         return tempfile.TemporaryFile(dir=folder())
 
 
-class AttachmentUploadHandler(FileUploadHandler):
+class FormFiles(FileUploadHandler):
     """Collect the files of some fields in `files`; the caller closes them. Refuse other fields' files.
 
-    `most`: the number of files by field. Raises RequestDataTooBig when a file exceeds ATTACHMENT_MAX_BYTES.
+    `most`: the number of files by field. `open_file`: makes a file for one that arrives. Raises
+    RequestDataTooBig for one of more than `max_bytes`.
     """
 
-    def __init__(self, most: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        most: Mapping[str, int],
+        max_bytes: int | None = None,
+        open_file: Callable[[], IO[bytes]] = temporary_file,
+    ) -> None:
         super().__init__()
         self.most = most
         self.files: list[ReceivedFile] = []
+        self._max_bytes = settings.ATTACHMENT_MAX_BYTES if max_bytes is None else max_bytes
+        self._open_file = open_file
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
         super().new_file(field_name, file_name, *args, **kwargs)
@@ -154,14 +162,14 @@ class AttachmentUploadHandler(FileUploadHandler):
             raise TooManyFilesSent(f"no file is expected in {field_name!r}")
         if len(self.of(field_name)) >= self.most[field_name]:
             raise TooManyFilesSent("there are too many files")
-        name = file_name[:MAX_RAW_NAME_CHARS]
-        self.files.append(ReceivedFile(field_name, name, temporary_file(), 0))
+        with disk_errors():
+            self.files.append(ReceivedFile(field_name, file_name[:MAX_RAW_NAME_CHARS], self._open_file(), 0))
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         received = self.files[-1]
         received.size += len(raw_data)
-        if received.size > settings.ATTACHMENT_MAX_BYTES:
-            raise RequestDataTooBig("the file is larger than ATTACHMENT_MAX_BYTES")
+        if received.size > self._max_bytes:
+            raise RequestDataTooBig("the file is too large")
         with disk_errors():
             received.file.write(raw_data)
 

@@ -4,26 +4,21 @@ The files are in `imports` of DATA_DIR and not in the database: they may be much
 them, and reading a zip archive needs random access. A process imports only files in its own DATA_DIR.
 """
 
-import contextlib
 import uuid
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import parse_qs
 
 from django.conf import settings
 from django.core import signing
-from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
-from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.files.problems import StorageUnavailable
-from chat.files.receiving import disk_errors, empty_file, form_errors
+from chat.files.receiving import FormFiles, ReceivedFile, empty_file, form_errors
 from chat.limits import MEBIBYTE
-from chat.models.import_job import MAX_IMPORT_NAME_CHARS
-from chat.wire.text import sanitize
 
 IMPORT_FORM_BYTES = 65_536  # allowance for the multipart form around the file
 PERMIT_SECONDS = 86_400
@@ -77,62 +72,27 @@ class EmptyFile(BadRequest):
     """The form has no file, or an empty one."""
 
 
-class ImportFile(FileUploadHandler):
-    """Write the form's file to the path of the import `job`. `size` is None until a file has begun."""
-
-    def __init__(self, request: HttpRequest, job: uuid.UUID) -> None:
-        super().__init__(request)
-        self.path = path_of(job)
-        self.name = ""
-        self.size: int | None = None
-        self._file: IO[bytes] | None = None
-
-    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
-        super().new_file(field_name, file_name, *args, **kwargs)
-        if self.size is not None:
-            raise TooManyFilesSent("one file is imported at a time")
-        if field_name != FILE_FIELD:
-            raise StopUpload(connection_reset=True)
-        self.name = sanitize(file_name)[:MAX_IMPORT_NAME_CHARS]
-        with disk_errors():
-            self.path.touch(mode=0o600)
-            self._file, self.size = self.path.open("wb"), 0
-
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        assert self._file
-        self.size = start + len(raw_data)
-        if self.size > max_file_bytes():
-            raise RequestDataTooBig
-        with disk_errors():
-            self._file.write(raw_data)
-
-    def file_complete(self, file_size: int) -> None:
-        self.close()
-
-    def close(self) -> None:
-        if self._file:
-            with disk_errors():
-                self._file.close()
-
-    def discard(self) -> None:
-        with contextlib.suppress(StorageUnavailable):
-            self.close()
-        with contextlib.suppress(FileNotFoundError):
-            self.path.unlink()
-
-
-def receive(request: HttpRequest, job: uuid.UUID) -> ImportFile:
+def receive(request: HttpRequest, job: uuid.UUID) -> ReceivedFile:
     """Store the file of the request's form. Raises BadRequest, PayloadTooLarge and StorageUnavailable.
 
     Then no file is left.
     """
-    handler = ImportFile(request, job)
+    handler = FormFiles({FILE_FIELD: 1}, max_file_bytes(), lambda: _new_file(job))
     request.upload_handlers = [handler]
-    with form_errors(handler.discard, lambda: PayloadTooLarge(too_large())):
+    with closing(handler), form_errors(lambda: discard(job), lambda: PayloadTooLarge(too_large())):
         request.POST.dict()  # Django reads the form now, and calls the handler
-        if not handler.size:
+        if not handler.files or not handler.files[0].size:
             raise EmptyFile(empty_file())
-    return handler
+        return handler.files[0]
+
+
+def _new_file(job: uuid.UUID) -> IO[bytes]:
+    path_of(job).touch(mode=0o600)
+    return path_of(job).open("wb")
+
+
+def discard(job: uuid.UUID) -> None:
+    path_of(job).unlink(missing_ok=True)
 
 
 def too_large() -> str:

@@ -89,7 +89,7 @@ MUTANTS: dict[str, dict[str, str]] = {
         "has_landlock = restrict_files(libc, code)": "has_landlock = True",
     },
     "tests/views/test_attachment_uploads.py": {
-        "if received.size > settings.ATTACHMENT_MAX_BYTES:": "if False:",
+        "if received.size > self._max_bytes:": "if False:",
     },
     "tests/views/test_access.py": {
         "if super().is_locked(request, credentials):": "if False:",

@@ -35,7 +35,7 @@ from chat.files.deletion import discard
 from chat.files.extraction import Extracted, NeedsConversion, convert
 from chat.files.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.files.reading import READERS
-from chat.files.receiving import FILE_INPUT, AttachmentUploadHandler, ReceivedFile, empty_file, form_errors
+from chat.files.receiving import FILE_INPUT, FormFiles, ReceivedFile, empty_file, form_errors
 from chat.library import assistant_documents
 from chat.limits import MAX_ALT_CHARS
 from chat.models import Attachment, User
@@ -228,7 +228,7 @@ def _check_token(request: HttpRequest) -> None:
 
 def _receive(request: HttpRequest) -> ReceivedFile:
     """Return the form's file; the caller closes its file. Raises a RequestError; then nothing is open."""
-    handler = AttachmentUploadHandler({FILE_INPUT: 1})
+    handler = FormFiles({FILE_INPUT: 1})
     request.upload_handlers = [handler]
     with form_errors(handler.close, lambda: TooLarge(too_large())):
         request.POST.dict()  # Django reads the form now, and calls the handler

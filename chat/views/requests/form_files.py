@@ -28,7 +28,7 @@ from chat.files.receiving import (
     FILE_INPUT,
     IMAGE_INPUT,
     UPLOAD_ERRORS,
-    AttachmentUploadHandler,
+    FormFiles,
     ReceivedFile,
     empty_file,
 )
@@ -58,7 +58,7 @@ def receives(*images: str) -> Callable[[access.AsyncView], access.AsyncView]:
             is_multipart = request.method == "POST" and request.content_type == "multipart/form-data"
             if not (is_multipart and settings.ATTACHMENTS):
                 return await protected(request, *args, **kwargs)
-            handler = AttachmentUploadHandler(most)
+            handler = FormFiles(most)
             request.upload_handlers = [handler]
             request.attachment_form = handler  # type: ignore[attr-defined]
             try:
@@ -72,7 +72,7 @@ def receives(*images: str) -> Callable[[access.AsyncView], access.AsyncView]:
     return decorate
 
 
-def _read(request: HttpRequest, handler: AttachmentUploadHandler) -> HttpResponse | None:
+def _read(request: HttpRequest, handler: FormFiles) -> HttpResponse | None:
     """Let Django read the form. Return the refusal of one that cannot be read."""
     try:
         request.POST.dict()
@@ -87,7 +87,7 @@ def _read(request: HttpRequest, handler: AttachmentUploadHandler) -> HttpRespons
     return None
 
 
-def _too_many(handler: AttachmentUploadHandler) -> str:
+def _too_many(handler: FormFiles) -> str:
     """Return what to say of a form with too many files; "" of other ones, which no browser sends."""
     if len(handler.of(FILE_INPUT)) < MAX_ATTACHMENTS:
         return ""
@@ -154,7 +154,7 @@ async def squares_from_form(request: HttpRequest, *sides: int) -> list[EncodedPi
 
 def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:
     """Return the files of one field that `receives` has received."""
-    handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
+    handler: FormFiles | None = getattr(request, "attachment_form", None)
     return handler.of(field) if handler else []
 
 

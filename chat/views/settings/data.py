@@ -28,12 +28,14 @@ from chat.exceptions import (
     UnsupportedMediaType,
 )
 from chat.files.problems import StorageUnavailable
-from chat.files.receiving import empty_file, unwritable
+from chat.files.receiving import ReceivedFile, empty_file, unwritable
 from chat.limits import MEBIBYTE
 from chat.models import ImportJob, User
+from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.transfer import jobs, problems, uploads
-from chat.transfer.uploads import EmptyFile, ImportFile, receive, too_large
+from chat.transfer.uploads import EmptyFile, receive, too_large
 from chat.transfer.worker import wake
+from chat.wire.text import sanitize
 
 from ..requests import access, request_fields
 from ..requests.request_fields import is_form
@@ -149,19 +151,19 @@ def _check_room(user: User) -> None:
         raise ServiceOverloaded(too_many_today(), retry_after=3_600)
 
 
-def _create(user: User, key: uuid.UUID, received: ImportFile) -> None:
+def _create(user: User, key: uuid.UUID, received: ReceivedFile) -> None:
     """Store the import of a received file. Raises Conflict if another one is open by now."""
     try:
         with write_lock(), transaction.atomic():
             _check_room(user)
             old = ImportJob.objects.owned_by(user).filter(created__lt=timezone.now() - DAY)
             old.exclude(pk__in=ImportJob.objects.open()).delete()
-            ImportJob.objects.create(id=key, user=user, file_name=received.name, size=received.size or 0)
-    except IntegrityError as error:
-        received.discard()
-        raise Conflict(another_is_open()) from error
-    except BaseException:
-        received.discard()
+            name = sanitize(received.name)[:MAX_IMPORT_NAME_CHARS]
+            ImportJob.objects.create(id=key, user=user, file_name=name, size=received.size)
+    except BaseException as error:
+        uploads.discard(key)
+        if isinstance(error, IntegrityError):
+            raise Conflict(another_is_open()) from error
         raise
 
 

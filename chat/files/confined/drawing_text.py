@@ -109,6 +109,7 @@ def table_text(table: Element, relations: dict[str, Relation]) -> str:
 
 
 def markdown_table(lines: list[list[str]]) -> str:
+    """Return a table of cells without pipes, whose first line is its head; "" if nothing is in it."""
     if not any(any(line) for line in lines):
         return ""
     width = max(map(len, lines))

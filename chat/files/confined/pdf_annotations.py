@@ -20,7 +20,7 @@ SCHEME = re.compile(r"(?:https?://(?:www\.)?|mailto:|tel:)", re.IGNORECASE)
 # Numbers of FPDFAnnot_GetSubtype, which PDF 32000-1, 12.5.6 explains.
 NOTE, LINK, TYPED, STAMP, POPUP, FILE, FIELD = 1, 2, 3, 13, 16, 17, 20
 MARKS = {9: "Highlighted", 10: "Underlined", 11: "Underlined", 12: "Struck out"}
-CHECKBOX, RADIO, COMBO, LIST, TEXT, SIGNATURE = 2, 3, 4, 5, 6, 7  # of FPDFAnnot_GetFormFieldType
+CHECKBOX, RADIO, COMBO, LIST, SIGNATURE = 2, 3, 4, 5, 7  # of FPDFAnnot_GetFormFieldType
 PASSWORD = 1 << 13  # flag of a text field
 MAX_OPTIONS = 1_000
 LABEL_POINTS = 250  # between a field and its label beside it, at most

@@ -13,6 +13,8 @@ import json
 import sys
 from typing import Any, BinaryIO
 
+from .problem import Problem
+
 MAX_PIXELS = 50_000_000
 SIDE_PIXELS = 2_048  # pixels: the longest side, and that of the square that no picture has more pixels than
 # For a picture that is more than twice as long as wide, such as the screenshot of a whole page: with 2,048
@@ -29,10 +31,6 @@ HEIF_BRANDS = (
     *(b"mif1", b"msf1", b"avif", b"avis"),
 )
 ORIENTATION = 0x0112  # the tag in Exif
-
-
-class Problem(Exception):
-    """The reason why there is no picture: the value of `problem`."""
 
 
 def is_picture(head: bytes) -> bool:

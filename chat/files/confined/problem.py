@@ -7,4 +7,4 @@ WITHOUT_TEXT = ("", PICTURES_ONLY, UNREADABLE_ONLY)
 
 
 class Problem(Exception):
-    """The reason why there is no text: the value of `problem`."""
+    """The reason why there is no text, or no picture: the value of `problem`."""

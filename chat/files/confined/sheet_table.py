@@ -9,6 +9,7 @@ from itertools import pairwise
 from xml.etree.ElementTree import Element, ParseError
 
 from .containers import Package, Relation
+from .drawing_text import markdown_table
 from .numerals import column_letters
 from .word_runs import CHECKED, UNCHECKED
 
@@ -50,7 +51,8 @@ def tables(sheet: Sheet) -> Iterator[str]:
             yield "\n".join(f"{column_letters(each)}{row}: {sheet.rows[row][each]}" for row, each in found)
         else:
             name = f"{column_letters(columns[0])}{rows[0]}:{column_letters(columns[-1])}{rows[-1]}\n\n"
-            yield (name if len(blocks) > 1 else "") + _table(sheet, rows, columns)
+            lines = [[_escaped(sheet.rows[row].get(column, "")) for column in columns] for row in rows]
+            yield (name if len(blocks) > 1 else "") + markdown_table(lines)
 
 
 def _blocks(sheet: Sheet) -> Iterator[tuple[list[int], list[int]]]:
@@ -101,13 +103,6 @@ def _groups(numbers: Iterable[int], gap: int) -> list[list[int]]:
         len(ordered),
     ]
     return [ordered[start:end] for start, end in pairwise(edges) if end > start]
-
-
-def _table(sheet: Sheet, rows: list[int], columns: list[int]) -> str:
-    lines = [
-        f"| {' | '.join(_escaped(sheet.rows[row].get(column, '')) for column in columns)} |" for row in rows
-    ]
-    return "\n".join([lines[0], f"|{' --- |' * len(columns)}", *lines[1:]])
 
 
 def _escaped(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
 from .containers import Package, Relation, is_on, target_of, value
-from .drawing_text import graphic_text
+from .drawing_text import graphic_text, markdown_table
 from .word_fields import Bindings
 from .word_runs import Notes, Runs, alternative
 from .word_styles import Numbering, Styles
@@ -163,10 +163,7 @@ class _Document:
                     text = lines[-1][len(cells)]
                 cells += [text] + [text if span < width else ""] * (span - 1)
             lines.append(cells + [""] * (width - len(cells)))
-        if not any(any(line) for line in lines):
-            return ""
-        head, *body = [f"| {' | '.join(line)} |" for line in lines]
-        return "\n".join([head, f"|{' --- |' * width}", *body])
+        return markdown_table(lines)
 
     def _row(self, row: Element, runs: Runs) -> list[tuple[str, int, bool]] | None:
         """Return the cells: text, columns, and whether it continues the one above. None for a deleted row."""

@@ -122,31 +122,29 @@ class PageRenderer:
 
         `sources`: how many the page lists below it, so that citations lead there.
         """
-        make = partial(self._make, text, anchors, sources, final=final)
+        make = partial(self._made, partial(self._reply, text, anchors, sources), final=final)
         return MessageHtml(self._store.get_or_make(key_of(text, anchors, sources), make))
 
     def question(self, text: str) -> MessageHtml:
         """Return the HTML of a question, with its fenced code drawn. Without any it is made at each view."""
         if "```" not in text and "~~~" not in text:
             return MessageHtml(question_html(text))
-        return MessageHtml(self._store.get_or_make(key_of(text, "typed"), partial(self._make_question, text)))
+        make = partial(self._made, partial(question_html, text))
+        return MessageHtml(self._store.get_or_make(key_of(text, "typed"), make))
 
-    def _make_question(self, text: str) -> tuple[str, bool]:
-        granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)
-        budget = Budget(granted)
-        html = question_html(text, budget)
-        self._left -= granted - budget.left
-        return html, not (budget.exceeded and granted < HIGHLIGHT_BUDGET_CHARS)
-
-    def _make(self, text: str, anchors: str, sources: int, *, final: bool) -> tuple[str, bool]:
-        granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)
-        budget = Budget(granted)
+    def _reply(self, text: str, anchors: str, sources: int, budget: Budget) -> str:
         blocks: list[str] = []
         for block in parse(text, anchors, LinkDefinitions(sources), budget=budget):
             blocks.append(block.html)
             self._after_block()
+        return "".join(blocks)
+
+    def _made(self, write: Callable[[Budget], str], *, final: bool = True) -> tuple[str, bool]:
+        granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)
+        budget = Budget(granted)
+        html = write(budget)
         self._left -= granted - budget.left
-        return "".join(blocks), final and not (budget.exceeded and granted < HIGHLIGHT_BUDGET_CHARS)
+        return html, final and not (budget.exceeded and granted < HIGHLIGHT_BUDGET_CHARS)
 
 
 STORE = HtmlStore()

@@ -272,6 +272,5 @@ def conversations_with(terms: Sequence[Term], limit: int) -> dict[uuid.UUID, int
     keys = engine.newest_of_all(Query(tuple(terms)), limit)
     if not keys:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(CONVERSATIONS.format(ids=", ".join(map(str, keys))))
-        return {Conversation._meta.pk.to_python(key): owner for key, owner in cursor.fetchall() if key}
+    found = rows_of(CONVERSATIONS.format(ids=", ".join(map(str, keys))))
+    return {_key(key): owner for key, owner in found if key}

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from chat.db.rows import column_of
+from chat.db.rows import column_of, rows_of
 
 from .query import Query, Term
 from .words import Document
@@ -117,9 +117,7 @@ def among(query: Query, tag: str, keys: Sequence[int]) -> list[int]:
 def newest_of_all(query: Query, limit: int) -> list[int]:
     """Return the ids of all users' newest matches."""
     wanted = _expression(query)
-    with connection.cursor() as cursor:
-        cursor.execute(SAMPLE, [SAMPLE_DOCUMENTS, wanted])
-        sampled, total = cursor.fetchone()
+    ((sampled, total),) = rows_of(SAMPLE, [SAMPLE_DOCUMENTS, wanted])
     if _is_common(sampled, total or 0, limit):
         return column_of(COMMON, [wanted, limit])
     return column_of(MATCHES, [wanted, NO_BOUND, limit])

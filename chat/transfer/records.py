@@ -171,8 +171,8 @@ class ImportedMessage(Struct, tag="message"):
 class ImportedConversation(Struct, tag="conversation"):
     """A conversation, whose messages are told before it, parents first.
 
-    `leaf`: the key of the active branch's last message, "" if the file names none. `attachments`: the names
-    of files, which are not imported. `left_out`: what else is not. `assistant`: its id and version.
+    `leaf`: the key of the active branch's last message, "" if the file names none. `lost_files`: the names
+    of files that are not imported. `left_out`: what else is not. `assistant`: its id and version.
     """
 
     source: Source
@@ -188,7 +188,7 @@ class ImportedConversation(Struct, tag="conversation"):
     pinned_at: Moment | None = None
     archived_at: Moment | None = None
     tags: Tags = []
-    attachments: list[str] = []
+    lost_files: list[str] = []
     left_out: LeftOut = {}
     assistant: tuple[str, int] | None = None
     tools: Tools = []

@@ -224,7 +224,7 @@ class _Storing:
         self, attachments: list[ImportedAttachment], conversation: ImportedConversation | None = None
     ) -> None:
         """Store the files of the attachments; note the others as lost."""
-        lost = {"attachment": list(conversation.attachments) if conversation else [], "unread": []}
+        lost = {"attachment": list(conversation.lost_files) if conversation else [], "unread": []}
         for each in attachments:
             kind, is_new = "attachment", False
             try:

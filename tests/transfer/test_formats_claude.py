@@ -107,7 +107,7 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
 def test_a_block_is_kept_as(blocks: list[Any], shown: str, thoughts: str) -> None:
     found = claude("Well?", blocks)
     assert (last(found).text, last(found).reasoning) == (shown, thoughts)
-    assert (found.left_out, found.attachments) == ({}, [])
+    assert (found.left_out, found.lost_files) == ({}, [])
 
 
 def test_older_exports_have_a_text_alone() -> None:
@@ -120,9 +120,9 @@ def test_blocks_without_a_text_are_named() -> None:
     found = claude(
         "Well?", [{"type": "brand_new", "x": 1}, text("a"), result("x", {"type": "image", "file_uuid": "u"})]
     )
-    assert (found.left_out, found.attachments) == ({"other": ["brand_new"]}, ["?"])
+    assert (found.left_out, found.lost_files) == ({"other": ["brand_new"]}, ["?"])
     made = result("present_files", {"type": "local_resource", "name": "plan.pdf", "file_path": "/x/plan.pdf"})
-    assert claude("Well?", [text("a"), made]).attachments == ["plan.pdf"]
+    assert claude("Well?", [text("a"), made]).lost_files == ["plan.pdf"]
     unseen = result("x", {"type": "brand_new"}, {"type": "rich_link", "link": {"title": "T", "url": WEB}})
     found = claude("Well?", [text("a"), unseen])
     assert (found.left_out, sources(last(found))) == ({"other": ["brand_new"]}, [("T", WEB, "")])
@@ -242,7 +242,7 @@ def test_the_text_of_a_file_is_a_document(
     files_of: Any, kept: list[Any], words: str, lost: list[str]
 ) -> None:
     found = claude({"text": "Well?", **files_of}, "Yes.")
-    assert (files(found.messages[0]), found.messages[0].text, found.attachments) == (kept, words, lost)
+    assert (files(found.messages[0]), found.messages[0].text, found.lost_files) == (kept, words, lost)
 
 
 def test_texts_of_files_beyond_the_limit_are_in_the_question() -> None:
@@ -258,7 +258,7 @@ def test_a_question_can_be_files_alone() -> None:
     assert texts(claude({"text": "", "files": [{"file_name": "a.png"}]}, "Yes."))[0] == "…"
     pasted = [{"file_name": "", "extracted_content": "a long paste"}, {"file_name": "n.txt"}]
     found = claude({"text": "", "content": [], "attachments": pasted}, "Yes.")
-    assert (texts(found)[0], found.attachments) == ("a long paste", ["n.txt"])
+    assert (texts(found)[0], found.lost_files) == ("a long paste", ["n.txt"])
 
 
 def test_a_picture_in_the_file_is_an_attachment() -> None:
@@ -267,7 +267,7 @@ def test_a_picture_in_the_file_is_an_attachment() -> None:
         [text("What?"), {"type": "image", "source": source}], [{"type": "image", "source": source}]
     )
     assert files(found.messages[0]) == [("picture.gif", b"GIF89a")]
-    assert (texts(found), found.attachments) == (["What?", "[picture: picture.gif]"], ["picture.gif"])
+    assert (texts(found), found.lost_files) == (["What?", "[picture: picture.gif]"], ["picture.gif"])
 
 
 def test_the_project_is_a_tag_and_a_star_a_pin() -> None:

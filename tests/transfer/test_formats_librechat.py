@@ -115,7 +115,7 @@ def test_a_part_is_kept_as(parts: Any, shown: str, thoughts: str) -> None:
 def test_parts_without_a_text_are_named() -> None:
     parts = [{"type": "brand_new"}, {"type": "input_audio", "input_audio": {}}, {"type": "text", "text": "a"}]
     found = librechat([*parts, {"type": "image_file", "image_file": {"filename": "made.png"}}])
-    assert (found.left_out, found.attachments) == (
+    assert (found.left_out, found.lost_files) == (
         {"other": ["brand_new"], "recording": ["input_audio"]},
         ["made.png"],
     )
@@ -154,13 +154,13 @@ def test_a_citation_is_a_link_and_a_source(text: str, shown: str, cited: list[st
     found = librechat({"text": text, "attachments": [SEARCH, FILE, {"filename": "x.csv"}]})
     assert (last(found).text, [title for title, _, _ in sources(last(found))]) == (shown, cited)
     assert found.left_out == ({} if cited or "words" in text else {"source": ["turn0search9"]})
-    assert found.attachments == ["x.csv"]
+    assert found.lost_files == ["x.csv"]
 
 
 def test_the_text_of_a_file_is_a_document() -> None:
     sent = [{"filename": "a.pdf", "text": "Hi"}, {"filename": "b.png", "type": "image/png"}]
     found = librechat(question={"text": "Well?", "files": sent})
-    assert (files(found.messages[0]), found.attachments) == ([("a.pdf", b"Hi")], ["b.png"])
+    assert (files(found.messages[0]), found.lost_files) == ([("a.pdf", b"Hi")], ["b.png"])
 
 
 def test_pictures_of_a_question_are_attachments() -> None:

@@ -132,7 +132,7 @@ def test_files_of_a_question_are_kept_where_the_export_has_them(
 ) -> None:
     found = open_webui(question={"content": "Well?", "files": [file]}, files=[file])
     assert [name for name, _ in files(found.messages[0])] == kept
-    assert found.attachments == lost
+    assert found.lost_files == lost
 
 
 def test_pictures_in_a_question_are_attachments() -> None:
@@ -149,7 +149,7 @@ def test_pictures_in_a_question_are_attachments() -> None:
 
 def test_pictures_of_a_reply_are_named() -> None:
     found = open_webui({"content": "Here.", "files": [{"type": "image", "url": GIF, "name": "cat"}]})
-    assert (last(found).text, found.attachments) == ("Here.\n\n[picture: cat]", ["cat"])
+    assert (last(found).text, found.lost_files) == ("Here.\n\n[picture: cat]", ["cat"])
 
 
 def test_code_that_was_run_from_a_reply_is_kept() -> None:

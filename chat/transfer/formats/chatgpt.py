@@ -243,7 +243,7 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
     for name, each in zip(foreign.names(files, "name"), files, strict=True):
         key = foreign.text(each.get("id"))
         if draft.role != ASSISTANT and CHATGPT_FILE.fullmatch(key):
-            draft.archived(name, key)
+            draft.packed(name, key)
         else:
             draft.lose_file(name)
 

@@ -71,7 +71,7 @@ class Drafts:
             updated=moment,
             pinned_at=moment if pinned else None,
             archived_at=moment if archived else None,
-            attachments=self.files,
+            lost_files=self.files,
             left_out=self.left_out,
             **about,
         )
@@ -153,7 +153,7 @@ class Draft:
         self._drafts.seen.add(name)
         self._has_lost_files = True
 
-    def archived(self, name: str, file: str) -> None:
+    def packed(self, name: str, file: str) -> None:
         """Attach a file that may be in the archive beside the conversations."""
         self._drafts.seen.add(name)
         self._attachments.append(ImportedAttachment(file, name[:MAX_FILE_NAME_CHARS], ""))

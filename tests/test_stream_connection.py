@@ -17,7 +17,6 @@ from tests.support.server import Server, Stream
 from tests.support.waiting import until
 from tests.tools.bench.process import Process
 
-LONG = "fake: words tokens=4000 delay=0.02"
 SHORT = "fake: words tokens=30 delay=0.05"
 VIEWER_KB = 10
 VIEWERS = 1000  # Python takes memory by the megabyte, which is 1 kB for each of so many

@@ -4,7 +4,6 @@ Attachments in a bucket are not in a backup: `ATTACHMENTS_S3_BUCKET` says where 
 """
 
 import os
-import shutil
 from pathlib import Path
 
 from chat.files.files import PARTIAL
@@ -70,7 +69,3 @@ def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
 
 def _is_same(one: Path, other: Path) -> bool:
     return one.is_file() and other.is_file() and one.read_bytes() == other.read_bytes()
-
-
-def discard(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)

@@ -26,7 +26,6 @@ LOGS = [f"/admin/chat/{name}/" for name in ("run", "call", "titlerequest")]
 MODEL = "@cf/x/y"
 ROWS = 2_000  # conversations, calls and title requests
 FAILED = {"status": "failed", "error_code": "busy", "error_message": "broken"}
-OTHERS = 70  # conversations, each with a call
 # Pages on which most rows match; pages that are a range of an index; pages that sort what they have found.
 PAGES: dict[str, tuple[plans.Allowed, list[str]]] = {
     "whole lists": (

@@ -5,7 +5,6 @@ import errno
 import logging
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,8 +32,6 @@ from chat.wire.text import OverlapFilter
 from chat.wire.usage import UsageAccumulator
 from tests.support.message_trees import Tree, conversation, run
 from tests.support.waiting import becomes
-
-Save = Callable[[Batch[ActiveRun], uuid.UUID], WriteResult]
 
 
 class Database:

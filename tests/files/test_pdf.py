@@ -20,7 +20,7 @@ def choice(rectangle: str, more: str) -> str:
     return f"/Subtype /Widget /Rect [{rectangle}] /FT /Ch {more}"
 
 
-NAME, UPPER, LOWER = (50, 700, "Full name"), "150 695 300 712", "150 665 300 682"
+NAME, UPPER = (50, 700, "Full name"), "150 695 300 712"
 
 
 @pytest.mark.parametrize(

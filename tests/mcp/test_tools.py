@@ -18,11 +18,6 @@ from tests.mcp.hosts import Host, allow_all, listed
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice")
-
-
 def read(row: McpServer) -> McpServer:
     asyncio.run(reading.read(row.pk))
     row.refresh_from_db()

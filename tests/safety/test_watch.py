@@ -1,7 +1,6 @@
 """The watch sees what it is there for: else its silence in the other tests would say nothing."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from playwright.sync_api import Browser
 from tests.safety.browser_watch import PATIENCE, Watch
 from tests.safety.spy import Spy
 from tests.support.server import Server
-
-Opens = Callable[[str], Watch]
 
 
 @pytest.fixture

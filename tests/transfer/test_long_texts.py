@@ -15,7 +15,6 @@ from tests.transfer.turns import chatgpt, chatgpt_message, claude, librechat, op
 LINES = "".join(f"{number:099}\n" for number in range(9_000))  # 900,000 characters
 WORDS = "".join(f"{number:099} " for number in range(9_000))
 ONE_WORD = "0123456789" * 90_000
-SYSTEM = samples.librechat(options={"promptPrefix": LINES})
 
 
 def thinking(text: str) -> ImportedConversation:

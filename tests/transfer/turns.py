@@ -7,8 +7,6 @@ from chat.transfer.formats import conversation_of
 from chat.transfer.records import ImportedConversation, ImportedMessage
 from tests.transfer.samples import BEGUN, ChatFile
 
-QUESTION = {"role": "user", "content": "Well?"}
-
 
 def chatgpt_message(
     role: str, content: Any, recipient: str = "all", name: str = "", **about: Any

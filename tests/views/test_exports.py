@@ -12,8 +12,6 @@ from django.test import Client
 from chat.models import Conversation, User
 from tests.support.server import Person, Server
 
-REPLY = "fake: markdown"
-
 
 @pytest.fixture(scope="module")
 def hers(server: Server) -> str:

@@ -24,7 +24,6 @@ ERRORS = (
     "malformed_model_output malformed_tool_use model_unloaded model_error exception"
 )
 NONE = [None, "", "null", "none", "FINISH_REASON_UNSPECIFIED", 7, [], {}]
-CALL = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
 MAPPED = [
     *((name, "stop") for name in STOP.split()),
     *((name, "length") for name in LENGTH.split()),

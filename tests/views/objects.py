@@ -40,7 +40,7 @@ class Turn:
 def make_turn(person: Person, *, picture: bool = False) -> Turn:
     """A turn whose reply shows HTML and was cut short, so that everything can be done with it; and a key."""
     files = [("cat.jpg", pictures.jpeg()), ("notes.txt", b"Notes.")] if picture else []
-    uploaded = [upload(person, *file) for file in files]
+    uploaded = [str(person.uploaded(*file)["id"]) for file in files]
     sent: dict[str, Any] = {"model": SEEING, "attachments": uploaded} if uploaded else {}
     stream = person.asked(f"{SECRET}\n{says_line(HTML, reason='length')}", **sent)
     wanted = {"name": "a program", "run": True, "password": PASSWORD}
@@ -56,11 +56,6 @@ def make_turn(person: Person, *, picture: bool = False) -> Turn:
     assistant = person.post("/settings/assistants/", {"name": SECRET}).json()["id"]
     turn = replace(turn, memory=memory, assistant=assistant)
     return replace(turn, attachment=uploaded[0], document=uploaded[1]) if uploaded else turn
-
-
-def upload(person: Person, name: str, content: bytes) -> str:
-    response = person.client.post("/attachments/", files={"file": (name, content)})
-    return str(response.json()["id"])
 
 
 def make_deleted_turn(person: Person, *, picture: bool = False) -> Turn:

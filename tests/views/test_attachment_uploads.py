@@ -27,11 +27,6 @@ BLIND = "@cf/zai-org/glm-4.7-flash"
 server = server_with(ATTACHMENT_MAX_BYTES="3000000")
 
 
-def upload(person: Person, content: bytes, name: str = "photo.jpg") -> httpx.Response:
-    headers = {"Accept": "application/json"}
-    return person.client.post("/attachments/", files={"file": (name, content)}, headers=headers)
-
-
 def left(server: Server) -> list[Path]:
     return list((server.folder / "uploads").iterdir())
 
@@ -43,7 +38,7 @@ def count(database: Database) -> int:
 def test_a_picture_larger_than_a_mebibyte_arrives(alice: Person, server: Server) -> None:
     content = pictures.noise(1_300, 1_100)
     assert 1_048_576 < len(content) < 3 * MB
-    told = upload(alice, content).json()
+    told = alice.upload("photo.jpg", content).json()
     assert (told["width"], told["height"]) == (1_300, 1_100)
     assert alice.get(told["url"]).headers["Content-Type"] == "image/jpeg"
     assert left(server) == []
@@ -52,7 +47,7 @@ def test_a_picture_larger_than_a_mebibyte_arrives(alice: Person, server: Server)
 def test_a_document_that_only_cloudflare_reads(server: Server, database: Database, fake: Fake) -> None:
     alice, kind = server.person("alice"), "application/vnd.oasis.opendocument.text"
     odt = documents.package({"mimetype": kind, "content.xml": "<text>Grüße</text>"})
-    told = upload(alice, odt, "notes.odt").json()
+    told = alice.upload("notes.odt", odt).json()
     assert (told["kind"], told["pages"], told["media_type"]) == ("document", 1, kind)
     assert "Grüße" in alice.get(told["text_url"]).text
     before = count(database)
@@ -61,7 +56,7 @@ def test_a_document_that_only_cloudflare_reads(server: Server, database: Databas
         (broken, "422 broken_document"),
         (odt + b"fake: error 3040", "503 conversion_unavailable"),
     ):
-        response = upload(alice, content, "notes.odt")
+        response = alice.upload("notes.odt", content)
         assert f"{response.status_code} {response.json()['error']['code']}" == refusal
     assert (count(database), left(server)) == (before, [])
 
@@ -70,7 +65,7 @@ def test_a_document_that_only_cloudflare_reads(server: Server, database: Databas
 def test_a_body_beyond_the_limit_is_refused(server: Server, database: Database, length: str) -> None:
     alice, before = server.person("alice"), count(database)
     if length == "told":
-        response = upload(alice, b"x" * (4 * MB))
+        response = alice.upload("photo.jpg", b"x" * (4 * MB))
     else:
         kind = {"Content-Type": "multipart/form-data; boundary=b"}
         response = alice.client.post("/attachments/", content=(b"x" * MB for _ in range(5)), headers=kind)
@@ -82,7 +77,7 @@ def test_a_body_beyond_the_limit_is_refused(server: Server, database: Database, 
 
 def test_a_file_just_beyond_the_limit_is_refused_by_the_view(server: Server, database: Database) -> None:
     before = count(database)
-    response = upload(server.person("alice"), b"x" * (3 * MB + 1))
+    response = server.person("alice").upload("photo.jpg", b"x" * (3 * MB + 1))
     assert (response.status_code, response.json()["error"]["code"]) == (413, "attachment_too_large")
     assert (count(database), left(server)) == (before, [])
 
@@ -112,8 +107,9 @@ def test_a_signed_out_upload_is_refused_while_it_arrives(server: Server) -> None
         response = wire.recv(4096)  # though most of the body has not been sent
     assert response.startswith(b"HTTP/1.1 401")
     assert b'"signed_out"' in response
-    assert upload(server.person(""), b"x" * (2 * MB)).status_code == 413  # no session at all: as any body
-    assert upload(server.person("dave"), pictures.jpeg()).status_code == 401
+    large = server.person("").upload("photo.jpg", b"x" * (2 * MB))
+    assert large.status_code == 413  # no session at all: as any body
+    assert server.person("dave").upload("photo.jpg", pictures.jpeg()).status_code == 401
 
 
 def test_a_session_sends_eight_pictures_at_once(server: Server) -> None:
@@ -125,19 +121,20 @@ def test_a_session_sends_eight_pictures_at_once(server: Server) -> None:
             begun.append(wire := socket.create_connection(("127.0.0.1", server.port)))
             wire.sendall(head(session) + b"Content-Length: 99\r\n\r\nx")
         time.sleep(0.5)  # they are known to the server
-        refused = upload(bob, pictures.jpeg())
+        refused = bob.upload("photo.jpg", pictures.jpeg())
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "throttled")
         assert refused.headers["Retry-After"] == "5"
     finally:
         for wire in begun:
             wire.close()
-    until(lambda: upload(bob, pictures.jpeg()).status_code == 201)
+    until(lambda: bob.upload("photo.jpg", pictures.jpeg()).status_code == 201)
 
 
 def test_ten_at_once_are_stored_or_told_to_wait(server: Server, database: Database) -> None:
     erin, before = server.person("erin"), count(database)
     with ThreadPoolExecutor(10) as pool:
-        responses = list(pool.map(lambda size: upload(erin, pictures.jpeg(size, 100)), range(100, 110)))
+        sent = (pictures.jpeg(size, 100) for size in range(100, 110))
+        responses = list(pool.map(lambda content: erin.upload("photo.jpg", content), sent))
     statuses = [response.status_code for response in responses]
     assert set(statuses) <= {201, 429}
     assert statuses.count(201) >= 8
@@ -234,7 +231,7 @@ def test_a_form_beyond_all_limits_is_refused_in_words(server: Server, database: 
 
 def test_a_form_cannot_add_pictures_to_eight_others(server: Server, database: Database) -> None:
     carol = server.person("carol")
-    ids = [upload(carol, pictures.jpeg(50 + number)).json()["id"] for number in range(8)]
+    ids = [carol.upload("photo.jpg", pictures.jpeg(50 + number)).json()["id"] for number in range(8)]
     before = questions(database), count(database)
     response = send_form(carol, pictures.jpeg(70), attachments=ids)
     assert (response.status_code, "8 files" in response.text) == (400, True)

@@ -25,7 +25,7 @@ def blind(server: Server, database: Database) -> None:
 
 
 def test_a_picture_is_refused_and_not_kept(alice: Person, database: Database) -> None:
-    response = alice.client.post("/attachments/", files={"file": ("cat.jpg", pictures.jpeg(64))})
+    response = alice.upload("cat.jpg", pictures.jpeg(64))
     assert response.status_code == 400
     assert response.json()["error"] == {"code": "model_cannot_see", "message": SENTENCE}
     assert database.value("SELECT COUNT(*) FROM chat_attachment") == 0

@@ -17,14 +17,6 @@ from tests.support.waiting import until
 from tests.views.trees import ask_to_end, cut_short, started
 
 pytestmark = pytest.mark.database
-ODT = "application/vnd.oasis.opendocument.text"
-
-
-def uploaded(person: Person, name: str, content: bytes) -> dict[str, Any]:
-    response = person.client.post("/attachments/", files={"file": (name, content)})
-    assert response.status_code == 201, response.text
-    told: dict[str, Any] = response.json()
-    return told
 
 
 def sent(fake: Fake, number: int = -1) -> str:
@@ -52,7 +44,7 @@ def test_the_tray_gets_room_and_price_of_each_model(alice: Person) -> None:
 
 
 def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: Fake) -> None:
-    report = uploaded(alice, "report.pdf", documents.pdf("The margin was 7 percent.", "The end."))
+    report = alice.uploaded("report.pdf", documents.pdf("The margin was 7 percent.", "The end."))
     assert (report["kind"], report["pages"]) == ("document", 2)
     first = ask_to_end(alice, "What was the margin?", attachments=[report["id"]])
     assert "[report.pdf, page 1]\nThe margin was 7 percent." in sent(fake)
@@ -71,7 +63,7 @@ def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: F
 
 
 def test_an_edit_changes_documents_and_branches_stay_apart(alice: Person, fake: Fake) -> None:
-    notes, more = (uploaded(alice, f"{name}.txt", name.encode()) for name in ("alpha", "beta"))
+    notes, more = (alice.uploaded(f"{name}.txt", name.encode()) for name in ("alpha", "beta"))
     first = ask_to_end(alice, "One", attachments=[notes["id"]])
     edit = f"/messages/{first.meta['user_message']}/edit/"
     kept = started(alice, edit, content="Two")
@@ -84,32 +76,24 @@ def test_an_edit_changes_documents_and_branches_stay_apart(alice: Person, fake: 
 
 
 def test_a_question_may_be_a_document_alone(alice: Person, fake: Fake) -> None:
-    told = uploaded(alice, "shopping list.txt", b"Buy milk.")
+    told = alice.uploaded("shopping list.txt", b"Buy milk.")
     ask_to_end(alice, "", attachments=[told["id"]])
     assert "Buy milk." in sent(fake)
     assert "shopping list.txt" in alice.get("/").text  # the title
 
 
 def test_a_continued_reply_has_the_document(alice: Person, fake: Fake) -> None:
-    told = uploaded(alice, "notes.txt", b"Buy milk.")
+    told = alice.uploaded("notes.txt", b"Buy milk.")
     stream = cut_short(alice, "truncated", attachments=[told["id"]])
     started(alice, f"/messages/{stream.meta['message']}/continue/")
     assert "Buy milk." in sent(fake, -3)
-
-
-def test_a_document_that_cloudflare_reads_is_converted(alice: Person, fake: Fake) -> None:
-    content = documents.package({"mimetype": ODT, "content.xml": "<text>Grüße</text>"})
-    told = uploaded(alice, "letter.odt", content)
-    assert (told["media_type"], told["pages"]) == (ODT, 1)
-    ask_to_end(alice, "What does it say?", attachments=[told["id"]])
-    assert "Grüße" in sent(fake)
 
 
 def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> None:
     filler = "The weather was fair, and nothing else was noted on this day of the year."
     pages = [") Tj 0 -15 Td (".join([filler] * 40)] * 30  # lines that stay on the page
     pages[20] = "The ship reached Zanzibar in April."
-    book = uploaded(alice, "log.pdf", documents.pdf(*pages))
+    book = alice.uploaded("log.pdf", documents.pdf(*pages))
     small = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
     first = ask_to_end(alice, "When did it reach Zanzibar?", attachments=[book["id"]], model=small)
     assert first.done
@@ -136,7 +120,7 @@ def test_parts_are_found_by_their_meaning_with_embeddings(
     alice = servers(EMBEDDING_MODEL="").person("alice")
     filler = "It is about the days with rain in this place.\n" * 9_000
     text = f"{filler}\n\nHolidays: thirty.\n\n{filler}"
-    told = uploaded(alice, "handbook.txt", text.encode())
+    told = alice.uploaded("handbook.txt", text.encode())
     passages = len([*split(PageText(1, text))])
     # Embeddings are stored a moment after the fake has sent them. Other documents may have some as well.
     stored = (

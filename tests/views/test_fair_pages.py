@@ -101,7 +101,7 @@ def memory(server: Server) -> int:
 def url(server: Server) -> Iterator[str]:
     alice = server.person("alice")
     content = documents.docx("text", word__media__a=os.urandom(FILE_BYTES))
-    told = alice.client.post("/attachments/", files={"file": ("a.docx", content)}).json()
+    told = alice.uploaded("a.docx", content)
     response = alice.get(told["url"])
     assert response.content == content
     assert response.headers["Content-Length"] == str(len(content))

@@ -20,10 +20,7 @@ BLIND = "@cf/zai-org/glm-4.7-flash"
 
 
 def uploaded(person: Person, name: str = "cat.jpg", width: int = 64) -> dict[str, Any]:
-    response = person.client.post("/attachments/", files={"file": (name, pictures.jpeg(width))})
-    assert response.status_code == 201, response.text
-    told: dict[str, Any] = response.json()
-    return told
+    return person.uploaded(name, pictures.jpeg(width))
 
 
 def parts(fake: Fake, number: int = -1) -> Any:

@@ -25,11 +25,6 @@ from tests.views import uploads as imports
 SEEING = "@cf/google/gemma-4-26b-a4b-it"
 LARGE = b"word " * 700_000
 LARGEST_FILE = 3_000_000
-UNSIGNED = {"Accept": "application/json"}
-
-
-def upload(person: Person, content: bytes, name: str) -> httpx.Response:
-    return person.client.post("/attachments/", files={"file": (name, content)}, headers=UNSIGNED)
 
 
 def code(response: httpx.Response) -> str:
@@ -51,14 +46,14 @@ def full_disk(server: Server) -> Iterator[None]:
 
 def test_a_full_disk_refuses_files_and_nothing_else(alice: Person, server: Server) -> None:
     with full_disk(server):
-        response = upload(alice, LARGE, "words.txt")
+        response = alice.upload("words.txt", LARGE)
         assert code(response) == "503 storage_full"
         assert response.headers["Retry-After"] == "60"
         assert "disk is full" in response.json()["error"]["message"]
-        assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+        assert alice.upload("a.jpg", pictures.jpeg()).status_code == 201
         with alice.ask("Well?") as stream:
             assert stream.to_end().finished
-    assert upload(alice, LARGE, "words.txt").status_code == 201
+    assert alice.upload("words.txt", LARGE).status_code == 201
     assert list((server.folder / "uploads").iterdir()) == []
 
 
@@ -79,25 +74,25 @@ def test_a_full_disk_refuses_imports_and_api_calls(alice: Person, server: Server
 
 
 def test_a_folder_that_cannot_be_written_refuses_files(alice: Person, server: Server) -> None:
-    assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+    assert alice.upload("a.jpg", pictures.jpeg()).status_code == 201
     folder = server.folder / "uploads"
     folder.rmdir()
     folder.write_bytes(b"")
     for content in (pictures.jpeg(), LARGE):
-        assert code(upload(alice, content, "a.jpg")).startswith("503 storage_")
+        assert code(alice.upload("a.jpg", content)).startswith("503 storage_")
     form = {"content": "Well?", "model": SEEING, "csrfmiddlewaretoken": CSRF}
     sent = {"data": form, "files": {"file": ("a.jpg", pictures.jpeg())}, "headers": imports.HTML}
     response = alice.client.post("/c/", **sent)
     assert response.status_code == 503
     assert "disk is full" in response.text
     folder.unlink()
-    assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+    assert alice.upload("a.jpg", pictures.jpeg()).status_code == 201
 
 
 @pytest.mark.parametrize("damage", ["folder for file", "file for folder"])
 def test_another_thing_in_place_of_a_file_counts_as_missing(server: Server, fake: Fake, damage: str) -> None:
     alice, content = server.person("alice"), pictures.jpeg(90 + len(damage))
-    told = upload(alice, content, "cat.jpg").json()
+    told = alice.upload("cat.jpg", content).json()
     with alice.ask("Well?", model=SEEING, attachments=[told["id"]]) as stream:
         conversation = stream.to_end().conversation
     key = alice.get(told["url"]).headers["ETag"].strip('"')
@@ -116,7 +111,7 @@ def test_another_thing_in_place_of_a_file_counts_as_missing(server: Server, fake
     with alice.ask("And?", f"/c/{conversation}/messages/", model=SEEING) as stream:
         assert stream.to_end().finished
     assert "image_url" not in str(fake.calls[-1]["body"])
-    again = upload(alice, content, "cat.jpg")
+    again = alice.upload("cat.jpg", content)
     if damage == "folder for file":
         assert alice.get(again.json()["url"]).status_code == 200
         assert alice.get(told["url"]).status_code == 200
@@ -137,7 +132,7 @@ def test_nobody_waits_for_the_exports_of_others(servers: Callable[..., Server], 
     server = servers(ATTACHMENTS_S3_BUCKET="b", ATTACHMENTS_S3_ENDPOINT=bucket.url, **keys)
     people = [server.person(name) for name in ("alice", "bob") for _ in range(2)]
     for person in people:
-        picture = upload(person, pictures.jpeg(), "a.jpg").json()["id"]
+        picture = person.upload("a.jpg", pictures.jpeg()).json()["id"]
         person.asked("Well?", model=SEEING, attachments=[picture])
     bucket.silent = True
     with ThreadPoolExecutor(len(people)) as pool:

@@ -15,12 +15,12 @@ from chat.files.passages import best_passages, embeddings
 from chat.files.passages.best_passages import Ranked, RankingRequest
 from chat.models import Attachment, AttachmentFile, PassageVectors, User
 from chat.upstream.catalog import LlmModel, Provider
-from chat.upstream.client import Account, Client
 from chat.upstream.providers.cloudflare_api import MAX_TEXTS, Cloudflare
 from tests.fake_cloudflare.embeddings import BROKEN, BUSY
-from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
+from tests.fake_cloudflare.server import TOKEN, WorkersAI
 from tests.passages.stored import document
 from tests.support.db_threads import close_connections
+from tests.upstream.asking import with_fake
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 BGE = "@cf/baai/bge-m3"
@@ -52,14 +52,12 @@ def report(alice: User) -> Attachment:
 async def ranking(
     *, alone: bool = True, token: str = TOKEN
 ) -> AsyncIterator[tuple[DocumentRanking, WorkersAI]]:
-    async with running() as fake:
-        client = Client(Account("acc", token, fake.base_url), None)
+    async with with_fake(token) as (client, fake):
         made = DocumentRanking(client, alone=alone)
         try:
             yield made, fake
         finally:
             await made.stop()
-            await client.aclose()
             await close_connections()
 
 

@@ -1,8 +1,6 @@
 """Documents that Cloudflare reads: what is sent, what comes back, and what is said when it does not."""
 
 import io
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import httpx
 import pytest
@@ -10,27 +8,18 @@ import pytest
 from chat.exceptions import RequestError
 from chat.files import document_types
 from chat.files.extraction import Extracted, NeedsConversion, convert
-from chat.upstream.client import Account, Client
+from chat.upstream.client import Client
 from chat.upstream.providers import cloudflare_api
 from tests.fake_cloudflare import conversion as fake_conversion
-from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
+from tests.fake_cloudflare.server import TOKEN
 from tests.files import documents
+from tests.upstream.asking import with_fake
 
 ODT = "application/vnd.oasis.opendocument.text"
 
 
 def odt(text: str) -> bytes:
     return documents.package({"mimetype": ODT, "content.xml": f"<text>{text}</text>"})
-
-
-@asynccontextmanager
-async def client(token: str = TOKEN) -> AsyncIterator[tuple[Client, WorkersAI]]:
-    async with running() as fake:
-        made = Client(Account("acc", token, fake.base_url), None)
-        try:
-            yield made, fake
-        finally:
-            await made.aclose()
 
 
 async def convert_bytes(made: Client, content: bytes) -> Extracted:
@@ -44,7 +33,7 @@ async def refused(made: Client, content: bytes) -> str:
 
 
 async def test_a_document_becomes_markdown() -> None:
-    async with client() as (made, fake):
+    async with with_fake() as (made, fake):
         found = await convert_bytes(made, odt("Grüße"))
         (call,) = fake.calls
     assert found == Extracted(ODT, ("# document.odt\n\nGrüße",))
@@ -53,7 +42,7 @@ async def test_a_document_becomes_markdown() -> None:
 
 
 async def test_cloudflare_reads_all_types_that_are_left_to_it() -> None:
-    async with client() as (_made, fake), httpx.AsyncClient() as http:
+    async with with_fake() as (_made, fake), httpx.AsyncClient() as http:
         url, headers = (
             f"{fake.base_url}/accounts/acc/ai/tomarkdown/supported",
             {"Authorization": f"Bearer {TOKEN}"},
@@ -66,7 +55,7 @@ async def test_cloudflare_reads_all_types_that_are_left_to_it() -> None:
 
 
 async def test_failures_are_told_apart() -> None:
-    async with client() as (made, _fake):
+    async with with_fake() as (made, _fake):
         for content, refusal in (
             (b"no archive", "422 broken_document None"),
             (b"fake: error 3006", "422 document_too_long None"),
@@ -78,14 +67,14 @@ async def test_failures_are_told_apart() -> None:
 
 
 async def test_a_wrong_token_and_a_dead_server() -> None:
-    async with client("wrong") as (made, fake):
+    async with with_fake("wrong") as (made, fake):
         assert await refused(made, odt("x")) == "503 conversion_unavailable None"
         await fake.stop()
         assert await refused(made, odt("x")) == "503 conversion_unavailable 30"
 
 
 async def test_a_file_that_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with client() as (made, fake):
+    async with with_fake() as (made, fake):
         monkeypatch.setattr(cloudflare_api, "MAX_CONVERTED_BYTES", 10)
         assert await refused(made, odt("x")) == "422 document_too_long None"
         assert not fake.calls
@@ -103,7 +92,7 @@ async def test_a_site_without_an_account_says_so() -> None:
 async def test_the_fake_refuses_what_cloudflare_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_conversion, "LARGEST_FORM", 1_000)
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    async with client() as (_made, fake), httpx.AsyncClient(headers=headers) as http:
+    async with with_fake() as (_made, fake), httpx.AsyncClient(headers=headers) as http:
         url = f"{fake.base_url}/accounts/acc/ai/tomarkdown"
         assert (await http.post(url, files={"files": ("a.odt", bytes(2_000))})).status_code == 413
         assert (await http.post(url, files={"file": ("a.odt", b"x")})).status_code == 400

@@ -13,7 +13,7 @@ from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.routed_request import RetryPolicy
 from chat.upstream.routing.router import Router
-from tests.fake_cloudflare.server import TOKEN, Fake
+from tests.fake_cloudflare.server import TOKEN, Fake, WorkersAI, running
 
 MODEL = LlmModel("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
 THINKER = LlmModel("@cf/qwen/qwq-32b", "QwQ", window=24_000, inline_reasoning=True)
@@ -51,6 +51,17 @@ async def client(
         yield made
     finally:
         await made.aclose()
+
+
+@asynccontextmanager
+async def with_fake(token: str = TOKEN) -> AsyncIterator[tuple[Client, WorkersAI]]:
+    """A client of an account, and its Cloudflare in the same event loop."""
+    async with running() as fake:
+        made = Client(Account("acc", token, fake.base_url), None)
+        try:
+            yield made, fake
+        finally:
+            await made.aclose()
 
 
 async def ask(

@@ -1,31 +1,18 @@
 """Embeddings by the account: what is sent, and every response that is none."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 
-from chat.upstream.client import Account, Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.providers import cloudflare_api
 from tests.fake_cloudflare.embeddings import BROKEN, BUSY
-from tests.fake_cloudflare.server import TOKEN, WorkersAI, running
+from tests.fake_cloudflare.server import TOKEN
+from tests.upstream.asking import with_fake
 
 MODEL = "@cf/baai/bge-m3"
 
 
-@asynccontextmanager
-async def client(token: str = TOKEN) -> AsyncIterator[tuple[Client, WorkersAI]]:
-    async with running() as fake:
-        made = Client(Account("acc", token, fake.base_url), None)
-        try:
-            yield made, fake
-        finally:
-            await made.aclose()
-
-
 async def test_each_text_has_a_vector() -> None:
-    async with client() as (made, fake):
+    async with with_fake() as (made, fake):
         found = await made.cloudflare.embed(MODEL, ["holiday", "vacation", "rain"])
         (call,) = fake.calls
     assert [len(each) for each in found] == [1_024] * 3
@@ -37,7 +24,7 @@ async def test_each_text_has_a_vector() -> None:
 
 
 async def test_as_many_texts_as_one_request_sends_are_taken() -> None:
-    async with client() as (made, _fake):
+    async with with_fake() as (made, _fake):
         texts = ["word " * 300] * cloudflare_api.MAX_TEXTS
         assert len(await made.cloudflare.embed(MODEL, texts)) == cloudflare_api.MAX_TEXTS
 
@@ -54,7 +41,7 @@ async def test_as_many_texts_as_one_request_sends_are_taken() -> None:
     ],
 )
 async def test_a_refusal_says_its_kind(model: str, text: str, token: str, kind: str, permanent: bool) -> None:
-    async with client(token) as (made, _fake):
+    async with with_fake(token) as (made, _fake):
         with pytest.raises(UpstreamError) as refused:
             await made.cloudflare.embed(model, [text])
     assert (refused.value.kind, refused.value.permanent) == (kind, permanent)

@@ -9,6 +9,7 @@ from django.test import Client
 from chat.admin import days
 from chat.models import User
 from tests.admin import seed
+from tests.support.clients import as_
 from tests.support.module_server import database, fake, server
 from tests.support.people import PASSWORD
 
@@ -39,9 +40,7 @@ def administrator(db: None) -> Client:
     boss = seed.person("root")
     boss.is_staff = boss.is_superuser = True
     boss.save()
-    client = Client()
-    client.force_login(boss)
-    return client
+    return as_(boss)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from chat.admin.bar import bar
 from chat.models import User
 from tests.admin import seed
 from tests.admin.conftest import LIST
-from tests.admin.people import as_
+from tests.support.clients import as_
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 BAR = re.compile(r'<nav id="bar" popover aria-label="Administration">(.*?)</nav>', re.DOTALL)

@@ -17,7 +17,8 @@ from chat.health.connection import Checked
 from chat.models import ApiKey, McpServer, Site, User
 from chat.views.accounts.login import CONFIRM_POOL
 from chatsite import urls
-from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
+from tests.admin.people import ORDER_LINK, SET_PASSWORD, address
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 from tests.views.accounts import NEW_PASSWORD
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.test import Client
 
 from chat.models import ApiKey, User
 from tests.admin.people import ORDER_LINK
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -23,10 +23,8 @@ def test_only_an_administrator_changes_it(action: str, superuser: bool) -> None:
     key = ApiKey(user=dora, name="a program", may_set_gateway=before)
     key.generate_secret()
     key.save()
-    client = Client()
-    client.force_login(dora)
     sent: dict[str, Any] = {"action": action, "_selected_action": str(key.pk), "confirmed": "1"}
     sent |= ORDER_LINK
-    client.post(PAGE, sent)
+    as_(dora).post(PAGE, sent)
     key.refresh_from_db()
     assert (key.may_set_gateway is not before) is superuser

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Invite, User
-from tests.admin.people import as_
+from tests.support.clients import as_
 from tests.support.invites import issue_invite
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -16,7 +16,7 @@ from chat.admin.model_stats import people_since, usage_since
 from chat.formats import written_cost
 from chat.models import Call, CatalogState, Conversation, Run, Step, TitleRequest, User, Worker
 from tests.admin import seed
-from tests.admin.people import as_
+from tests.support.clients import as_
 from tests.support.steps import step_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -7,7 +7,8 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from chat.models import User
-from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
+from tests.admin.people import ORDER_LINK, SET_PASSWORD, address
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 from tests.views.accounts import NEW_PASSWORD, log_in
 

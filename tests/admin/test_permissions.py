@@ -10,7 +10,8 @@ from django.test import RequestFactory
 
 from chat.admin.permissions import WORDS
 from chat.models import User
-from tests.admin.people import address, as_
+from tests.admin.people import address
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

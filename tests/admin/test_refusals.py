@@ -12,6 +12,7 @@ from django.test import Client
 from chat.models import Conversation, User
 from chat.telemetry.log_format import LineFormatter, RefusalFilter
 from tests.admin import seed
+from tests.support.clients import as_
 from tests.support.invites import issue_invite
 
 pytestmark = pytest.mark.django_db
@@ -20,9 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def carol() -> Client:
     """Staff without any right."""
-    client = Client()
-    client.force_login(User.objects.create_user("carol", is_staff=True))
-    return client
+    return as_(User.objects.create_user("carol", is_staff=True))
 
 
 @pytest.mark.parametrize("key", ["x", "1", "%00", "conversation"])

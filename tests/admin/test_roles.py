@@ -8,7 +8,8 @@ from django.test import Client
 
 from chat.models import User
 from chat.models.user import REVIEWERS, Role, role_expression
-from tests.admin.people import address, as_
+from tests.admin.people import address
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

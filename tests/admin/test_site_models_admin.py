@@ -9,7 +9,7 @@ from django.test import Client
 from chat.catalog import catalog
 from chat.models import CatalogState, SiteModel, User
 from chat.upstream.catalog import Catalog
-from tests.admin.people import as_
+from tests.support.clients import as_
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 LIST, DOORS = "/admin/chat/sitemodel/", "/admin/chat/sitemodel/doors/"

@@ -8,7 +8,8 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from chat.models import SiteModel, User
-from tests.admin.people import ORDER_LINK, SET_PASSWORD, address, as_
+from tests.admin.people import ORDER_LINK, SET_PASSWORD, address
+from tests.support.clients import as_
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
 from tests.views.accounts import NEW_PASSWORD, log_in

@@ -11,8 +11,8 @@ from django.test import Client
 from chat.conversations.tools.mcp import reading, servers
 from chat.db.executor import run_in_db
 from chat.models import CatalogState, McpServer, McpTool, User
-from tests.admin.people import as_
 from tests.mcp.hosts import Host, allow_all, listed
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

@@ -8,6 +8,7 @@ from django.test import Client
 
 from chat.models import User
 from chat.models.identifier import digests
+from tests.support.clients import as_
 from tests.support.concurrency import at_once
 from tests.support.invites import issue_invite
 from tests.support.people import PASSWORD
@@ -88,8 +89,7 @@ def test_a_forms_field_says_so(alice: User) -> None:
 
 
 def test_the_administrators_form_says_so(alice: User) -> None:
-    root, client = User.objects.create_superuser("root"), Client()
-    client.force_login(root)
+    client = as_(User.objects.create_superuser("root"))
     bob = User.objects.create_user("bob")
     changed = {"username": CYRILLIC, "is_active": "on", "current": "not checked"}
     page = client.post(f"/admin/chat/user/{bob.pk}/change/", changed)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from chat.accounts import backends
 from chat.models import ApiKey, User
+from tests.support.clients import as_
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
 from tests.views.accounts import PASSWORD_CHANGE, PASSWORD_FORM
@@ -35,10 +36,7 @@ def marked_database_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def signed_in() -> Client:
-    alice = User.objects.create_user("alice", "alice@example.org", PASSWORD)
-    client = Client()
-    client.force_login(alice)
-    return client
+    return as_(User.objects.create_user("alice", "alice@example.org", PASSWORD))
 
 
 @pytest.mark.django_db(transaction=True)

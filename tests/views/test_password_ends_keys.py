@@ -15,6 +15,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from chat.models import ApiKey, User
 from chat.views.accounts.login import confirm
+from tests.support.clients import as_
 from tests.support.people import PASSWORD
 from tests.views.accounts import OLDER_HASH
 
@@ -46,21 +47,13 @@ def works(secret: str) -> bool:
     return ApiKey.objects.by_secret(secret) is not None
 
 
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def by_her_own_change(alice: User, monkeypatch: Any) -> None:
-    assert signed_in(alice).post(CHANGE, FORM).status_code == 302
+    assert as_(alice).post(CHANGE, FORM).status_code == 302
 
 
 def by_ordering_a_link(alice: User, monkeypatch: Any) -> None:
     root = User.objects.create_superuser("root", password=PASSWORD)
-    assert (
-        signed_in(root).post(f"/admin/chat/user/{alice.pk}/link/", {"current": PASSWORD}).status_code == 200
-    )
+    assert as_(root).post(f"/admin/chat/user/{alice.pk}/link/", {"current": PASSWORD}).status_code == 200
 
 
 def by_a_link(alice: User, monkeypatch: Any) -> None:
@@ -73,7 +66,7 @@ def by_a_link(alice: User, monkeypatch: Any) -> None:
 def by_the_administrator(alice: User, monkeypatch: Any) -> None:
     root = User.objects.create_superuser("root", password=PASSWORD)
     form = {"password1": NEW, "password2": NEW, "current": PASSWORD}
-    assert signed_in(root).post(f"/admin/chat/user/{alice.pk}/password/", form).status_code == 302
+    assert as_(root).post(f"/admin/chat/user/{alice.pk}/password/", form).status_code == 302
 
 
 def by_the_command(alice: User, monkeypatch: Any) -> None:
@@ -125,7 +118,7 @@ class TestKeeping:
     def test_page_lists_keys_and_keeps_the_chosen_ones(self, alice: User, secret: str) -> None:
         known, expired = key_of(alice, "of my laptop"), key_of(alice, "outdated")
         ApiKey.objects.filter(name="outdated").update(expires="2020-01-01T00:00Z")
-        client = signed_in(alice)
+        client = as_(alice)
         page = client.get(CHANGE).content.decode()
         assert ("a program" in page, "of my laptop" in page, "outdated" in page) == (True, True, False)
         assert "checked" not in page
@@ -140,7 +133,7 @@ class TestKeeping:
         key_of(alice, "revoked")
         ApiKey.objects.filter(name="revoked").update(revoked="2026-01-01T00:00Z")
         found = ApiKey.objects.filter(name=whose).first()
-        response = signed_in(alice).post(CHANGE, FORM | {"keep": [str(found.pk) if found else "odd"]})
+        response = as_(alice).post(CHANGE, FORM | {"keep": [str(found.pk) if found else "odd"]})
         assert response.status_code == 200
         assert response.context["form"].errors.keys() == {"keep"}
         assert str(response.context["form"].errors["keep"][0]) in html.unescape(response.content.decode())
@@ -150,7 +143,7 @@ class TestKeeping:
 
     def test_the_choice_survives_a_mistake_elsewhere_in_the_form(self, alice: User, secret: str) -> None:
         key = str(ApiKey.objects.get().pk)
-        page = signed_in(alice).post(CHANGE, FORM | {"keep": [key], "current": "wrong"}).content.decode()
+        page = as_(alice).post(CHANGE, FORM | {"keep": [key], "current": "wrong"}).content.decode()
         assert f'value="{key}" checked' in page
 
 
@@ -165,23 +158,23 @@ class TestMakingAKey:
 
     @pytest.mark.parametrize(("password", "status"), [(PASSWORD, 303), ("wrong", 403), (PASSWORD + " ", 403)])
     def test_it_takes_the_password(self, alice: User, password: str, status: int) -> None:
-        response = signed_in(alice).post(KEYS, WANTED | {"password": password})
+        response = as_(alice).post(KEYS, WANTED | {"password": password})
         assert response.status_code == status
         assert ApiKey.objects.count() == (status == 303)
         assert ("That isn’t your current password." in response.content.decode()) == (status == 403)
 
     def test_without_one_it_is_refused(self, alice: User) -> None:
-        assert signed_in(alice).post(KEYS, WANTED).status_code == 400
-        assert signed_in(alice).post(KEYS, WANTED | {"password": "x" * 1025}).status_code == 413
+        assert as_(alice).post(KEYS, WANTED).status_code == 400
+        assert as_(alice).post(KEYS, WANTED | {"password": "x" * 1025}).status_code == 413
         assert not ApiKey.objects.exists()
 
     def test_programs_are_told_in_json(self, alice: User) -> None:
         wanted = {"name": "x", "run": True, "password": "wrong"}
-        response = signed_in(alice).post(KEYS, wanted, content_type="application/json")
+        response = as_(alice).post(KEYS, wanted, content_type="application/json")
         assert (response.status_code, response.json()["error"]["code"]) == (403, "wrong_password")
 
     def test_a_stolen_session_cannot_try_all_passwords(self, alice: User) -> None:
-        client = signed_in(alice)
+        client = as_(alice)
         statuses = [client.post(KEYS, WANTED | {"password": "wrong"}).status_code for _ in range(11)]
         assert statuses == [403] * 9 + [429] * 2
         refused = client.post(KEYS, WANTED | {"password": PASSWORD})
@@ -190,7 +183,7 @@ class TestMakingAKey:
 
     def test_an_older_hash_does_not_end_the_session(self, alice: User) -> None:
         User.objects.update(password=OLDER_HASH)
-        client = signed_in(User.objects.get())
+        client = as_(User.objects.get())
         assert client.post(KEYS, WANTED | {"password": PASSWORD}).status_code == 303
         assert client.get(KEYS).status_code == 200
 
@@ -201,5 +194,5 @@ class TestMakingAKey:
             return True
 
         monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", confirmed)
-        assert signed_in(alice).post(KEYS, WANTED | {"password": PASSWORD}).status_code == 302
+        assert as_(alice).post(KEYS, WANTED | {"password": PASSWORD}).status_code == 302
         assert not ApiKey.objects.exists()

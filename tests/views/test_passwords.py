@@ -11,6 +11,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from chat.accounts import backends
 from chat.models import User
+from tests.support.clients import as_
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
 from tests.views.accounts import NEW_PASSWORD, OLDER_HASH, PASSWORD_CHANGE, PASSWORD_FORM, log_in
@@ -42,8 +43,7 @@ class TestOnesOwn:
         assert log_in(Client(), password=NEW_PASSWORD).status_code == 302
 
     def test_this_session_goes_on_and_all_others_end(self, alice: User, browser: Client) -> None:
-        other = Client()
-        other.force_login(alice)
+        other = as_(alice)
         key = browser.session.session_key
         browser.post(PASSWORD_CHANGE, PASSWORD_FORM)
         assert (is_in(browser), is_in(other)) == (True, False)

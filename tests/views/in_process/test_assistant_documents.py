@@ -35,6 +35,7 @@ from tests.files import pictures
 from tests.passages.building import built
 from tests.passages.stored import document
 from tests.support.assistants import begun, plan
+from tests.support.clients import as_
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -81,12 +82,6 @@ def begin(user: User, assistant: Assistant) -> Conversation:
 def shared_link(talk: Conversation) -> tuple[SharedLink, str]:
     assert talk.active_leaf_id
     return links.create(talk.user, talk.active_leaf_id, "never", shows_name=False)
-
-
-def browser(user: User) -> Client:
-    made = Client()
-    made.force_login(user)
-    return made
 
 
 def form(*files: SimpleUploadedFile, **fields: Any) -> dict[str, Any]:
@@ -299,7 +294,7 @@ def test_readers_are_those_who_may_use_the_assistant(alice_client: Client, bob: 
     begin(bob, referee)
     assistants.publish(staff, referee.pk, everybody=False, groups=[])
     assert [alice_client.get(url).status_code for url in urls] == [404, 404, 404]
-    bobs = browser(bob)
+    bobs = as_(bob)
     assert [bobs.get(url).status_code for url in urls] == [200, 200, 200]  # a conversation goes on
     Conversation.objects.filter(user=bob).update(deleted=timezone.now())
     assert [bobs.get(url).status_code for url in urls] == [404, 404, 404]
@@ -309,7 +304,7 @@ def test_a_replaced_version_is_nobody_elses(alice_client: Client, staff: User) -
     referee, rules = published(staff)
     assistants.edit(staff, referee.pk, AssistantContent("Referee"))
     assert alice_client.get(f"/attachments/{rules.pk}/text/").status_code == 404
-    assert browser(staff).get(f"/attachments/{rules.pk}/text/").status_code == 200
+    assert as_(staff).get(f"/attachments/{rules.pk}/text/").status_code == 200
 
 
 def test_a_citation_opens_the_page_for_users_only(alice_client: Client, alice: User, staff: User) -> None:
@@ -323,7 +318,7 @@ def test_a_citation_opens_the_page_for_users_only(alice_client: Client, alice: U
     assert str(rules.pk) not in shared
     assert Client().get(f"/s/{token}/attachments/{rules.pk}/text/").status_code == 404
     User.objects.filter(pk=staff.pk).update(is_superuser=True)
-    reviewed = browser(staff).get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
+    reviewed = as_(staff).get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
     assert "Go has stones." in reviewed
     assert str(rules.pk) not in reviewed
     forget_readings()

@@ -17,12 +17,12 @@ from chat.library.assistants import AssistantContent, fill, is_emoji
 from chat.models import Assistant, AssistantVersion, Conversation, Message, User
 from chat.retention.kinds import prune
 from tests.support.assistants import begun, plan
+from tests.support.clients import as_
 from tests.support.concurrency import during
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 HTML = {"HTTP_ACCEPT": "text/html"}
 PAGES = "/settings/assistants/"
-ACTIONS = ("delete", "undelete", "duplicate")
 PIRATE = AssistantContent(
     "Pirate",
     "Talks like one",
@@ -246,8 +246,7 @@ def test_only_staff_with_the_permission_publishes(
     User.objects.filter(username="alice").update(is_staff=True)
     assert post(alice_client, path, {"everybody": True}).status_code == 403
     assert not Assistant.objects.published().exists()
-    carols, mine = Client(), assistants.create(staff, PIRATE)
-    carols.force_login(staff)
+    carols, mine = as_(staff), assistants.create(staff, PIRATE)
     few = Group.objects.create(name="few")
     path = f"{PAGES}{mine.pk}/"
     for wrong in (
@@ -268,8 +267,7 @@ def test_only_staff_with_the_permission_publishes(
 
 
 def test_the_form_of_an_assistant_has_one_button_to_save(staff: User) -> None:
-    carols, mine = Client(), assistants.create(staff, PIRATE)
-    carols.force_login(staff)
+    carols, mine = as_(staff), assistants.create(staff, PIRATE)
     shown = carols.get(f"{PAGES}{mine.pk}/", **HTML).content.decode()
     assert "publish/" not in shown  # a second form would lose what is typed in the first
     assert shown.count('<button class="button strong">') == 1
@@ -379,9 +377,8 @@ def test_a_page_without_assistants_has_nothing_of_them(alice_client: Client, ali
 
 
 def test_the_administration_lists_and_ends_publications(alice: User, pirate: Assistant, staff: User) -> None:
-    mine, carols = assistants.create(staff, AssistantContent("Cook")), Client()
+    mine, carols = assistants.create(staff, AssistantContent("Cook")), as_(staff)
     assistants.publish(staff, mine.pk, everybody=True, groups=[])
-    carols.force_login(staff)
     listed = carols.get("/admin/chat/assistant/").content.decode()
     assert "Cook" in listed
     assert "alice" in listed
@@ -390,6 +387,4 @@ def test_the_administration_lists_and_ends_publications(alice: User, pirate: Ass
     assert carols.post("/admin/chat/assistant/", sent).status_code == 302
     assert not Assistant.objects.published().exists()
     User.objects.filter(pk=alice.pk).update(is_staff=True)
-    alices = Client()
-    alices.force_login(alice)
-    assert alices.get("/admin/chat/assistant/").status_code == 403
+    assert as_(alice).get("/admin/chat/assistant/").status_code == 403

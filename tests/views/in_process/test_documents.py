@@ -35,6 +35,7 @@ from chat.upstream.catalog import Catalog, LlmModel
 from chat.views.files import attachment_parts
 from tests.files import documents, pdfs, pictures
 from tests.passages.stored import document
+from tests.support.clients import as_
 from tests.support.readings import forget_readings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -212,8 +213,7 @@ def test_only_its_owner_sees_it_or_its_text(client: Client, report: Attachment) 
 def test_a_review_of_its_text_is_recorded(report: Attachment) -> None:
     erin = User.objects.create_user("erin", is_staff=True)
     erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
-    browser = Client()
-    browser.force_login(erin)
+    browser = as_(erin)
     shown = browser.get(f"/admin/chat/conversation/{report.message.conversation_id}/change/")
     assert text_url(report) in shown.content.decode()
     assert "<img" not in shown.content.decode().partition("<main")[2]

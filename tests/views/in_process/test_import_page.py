@@ -13,6 +13,7 @@ from django.test import Client
 from chat.models import Conversation, ImportJob, Message, User
 from chat.transfer import uploads
 from chat.views.settings import data
+from tests.support.clients import as_
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 State = ImportJob.State
@@ -36,9 +37,7 @@ def folder(settings: Any, tmp_path: Path) -> None:
 
 @pytest.fixture
 def hers(alice: User) -> Client:
-    client = Client()
-    client.force_login(alice)
-    return client
+    return as_(alice)
 
 
 def shown(client: Client, path: str = PAGE) -> str:

@@ -13,9 +13,10 @@ from chat.library import prompts
 from chat.library.prompts import command_from
 from chat.limits import MAX_PROMPT_CHARS
 from chat.models import Prompt, User
+from tests.support.clients import as_
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
-LIST, NEW = "/settings/prompts/", "/settings/prompts/new/"
+LIST = "/settings/prompts/"
 LETTER = {"title": "A letter", "command": "/Letter", "text": "Dear {{name}},\nhello\n"}
 
 
@@ -34,9 +35,7 @@ def stored() -> list[Any]:
 
 
 def commands(user: User) -> list[str]:
-    client = Client()
-    client.force_login(user)
-    return [each["command"] for each in client.get("/prompts/").json()["prompts"]]
+    return [each["command"] for each in as_(user).get("/prompts/").json()["prompts"]]
 
 
 @pytest.fixture
@@ -49,9 +48,7 @@ def manager(db: None) -> User:
 
 @pytest.fixture
 def office(manager: User) -> Client:
-    client = Client()
-    client.force_login(manager)
-    return client
+    return as_(manager)
 
 
 def test_a_prompt_is_created_listed_edited_and_deleted(alice_client: Client) -> None:

@@ -20,6 +20,7 @@ from chat.models import Conversation, Message, Run, SharedLink, User, Worker
 from chat.retention.kinds import prune
 from chat.sharing import links
 from chat.views import sharing as sharing_views
+from tests.support.clients import as_
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 GONE = "This link doesn’t exist or has expired."
@@ -59,16 +60,12 @@ def reply(talk: Conversation) -> Message:
 
 @pytest.fixture
 def hers(alice: User) -> Client:
-    client = Client()
-    client.force_login(alice)
-    return client
+    return as_(alice)
 
 
 @pytest.fixture
 def stranger() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_user("bob"))
-    return client
+    return as_(User.objects.create_user("bob"))
 
 
 def share(client: Client, message: Message, **fields: Any) -> Any:

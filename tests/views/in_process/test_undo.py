@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from chat.conversations import changes
 from chat.models import Conversation, Tag, User
+from tests.support.clients import as_
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 TRASHED = ("restore",)
@@ -91,8 +92,7 @@ def test_only_who_did_it_undoes_it_and_only_for_a_while(
 ) -> None:
     signed = change(alice_client, "archive", three).json()["undo"]
     before = stored()
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("bob"))
+    stranger = as_(User.objects.create_user("bob"))
     wrong = [take_back(stranger, signed), take_back(alice_client, signed[:-1]), take_back(alice_client, "x")]
     monkeypatch.setattr(changes, "TOKEN_SECONDS", -1)
     wrong += [take_back(alice_client, signed)]

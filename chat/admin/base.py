@@ -162,10 +162,11 @@ class LoggedValuesMixin(admin.ModelAdmin):
     def construct_change_message(
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
     ) -> list[dict[str, dict[str, list[str]]]]:
-        if add or not form.changed_data:
-            return super().construct_change_message(request, form, formsets, add)
+        names = [name for name in form.changed_data if name != "current"]
+        if add or not names:
+            return super().construct_change_message(request, form, formsets, add) if add else []
         with override("en"):  # the log has one language, whoever writes it
-            return [{"changed": {"fields": [_change(form, name) for name in form.changed_data]}}]
+            return [{"changed": {"fields": [_change(form, name) for name in names]}}]
 
 
 def _change(form: Any, name: str) -> str:

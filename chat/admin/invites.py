@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -66,6 +67,11 @@ class InviteAdmin(ChatAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return False for a used invitation, which stays as the record of who invited whom."""
         return self.has_add_permission(request) and (obj is None or obj.used is None)
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: Any) -> HttpResponse:
+        """Return to the list. Django leaves it, because an invitation cannot be changed."""
+        super().response_delete(request, obj_display, obj_id)  # the message
+        return redirect("admin:chat_invite_changelist")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         return super().add_view(

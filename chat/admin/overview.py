@@ -48,6 +48,7 @@ class Status:
 
     sentences: list[str]
     bad: bool
+    tools_changed: bool = False
 
 
 def overview(request: HttpRequest) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def _status() -> Status:
             "%(n)s tool has changed: allow it again.", "%(n)s tools have changed: allow them again.", changed
         )
         sentences.insert(0, words % {"n": changed})
-    return Status(sentences, bad=bool(error or changed))
+    return Status(sentences, bad=bool(error or changed), tools_changed=bool(changed))
 
 
 def _list_problem(error: str) -> str:

@@ -106,7 +106,7 @@ def test_the_page_of_the_link_says_when_it_expires(root: User) -> None:
 def test_taking_it_back_kills_the_link(inviter: User) -> None:
     invite, token = issue_invite(inviter)
     response = as_(inviter).post(f"{LIST}{invite.pk}/delete/", {"post": "yes"})
-    assert response.status_code == 302
+    assert (response.status_code, response["Location"]) == (302, LIST)
     assert Client().get(f"/accounts/invite/{token}/").status_code == 404
 
 

@@ -168,6 +168,7 @@ def test_the_log_of_changes_has_the_values(root: User, alice: User) -> None:
     assert "email (alice@example.org → new@example.org)" in page
     assert "is_active (True → False)" in page
     assert "groups (– → few)" in page
+    assert "and current" not in page  # the administrator's own password, which confirmed it
     assert "Changed password." in page
     assert NEW_PASSWORD not in page
     assert PASSWORD not in page

@@ -107,7 +107,9 @@ def test_a_changed_tool_is_shown_with_what_it_was(root: Client, times: Host) -> 
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert(1)" not in page
     assert "1 of 2 allowed, 1 to allow again" in root.get(LIST).content.decode()
-    assert "1 tool has changed: allow it again." in root.get("/admin/").content.decode()
+    overview = root.get("/admin/").content.decode()
+    assert "1 tool has changed: allow it again." in overview
+    assert f'<a href="{LIST}">Tools</a>' in overview
     root.post(page_of(row), fields(times) | form_of(root, row))  # nothing ticked: it waits still
     assert McpTool.objects.get(name="convert_time").has_changed
     root.post(page_of(row), fields(times) | form_of(root, row) | {"tools-0-allowed": "on"})

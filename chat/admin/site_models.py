@@ -1,6 +1,7 @@
 """The models that the site offers: their order, names and groups, and the default model."""
 
 from typing import Any
+from urllib.parse import quote
 
 from django import forms
 from django.conf import settings
@@ -117,7 +118,7 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
         """Two buttons, which send the row's key: see `changelist_view`."""
         return format_html_join(
             " ",
-            '<button class="button" name="{}" value="{}" aria-label="{}">{}</button>',
+            '<button class="button" id="{0}-{1}" name="{0}" value="{1}" aria-label="{2}">{3}</button>',
             [
                 (UP, obj.pk, gettext("Move %(name)s up") % {"name": _model(obj).name}, "↑"),
                 (DOWN, obj.pk, gettext("Move %(name)s down") % {"name": _model(obj).name}, "↓"),
@@ -227,7 +228,7 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
         for direction, step in ((UP, -1), (DOWN, 1)):
             if key := request.POST.get(direction):
                 self._move(request, key, step)
-                return HttpResponseSeeOther(request.get_full_path())
+                return HttpResponseSeeOther(f"{request.get_full_path()}#{direction}-{quote(key)}")
         more = {"subtitle": _list_age(), "can_change": self.has_change_permission(request)}
         return super().changelist_view(request, more | (extra_context or {}))
 

@@ -1,6 +1,7 @@
 """Deciding about models: shown or hidden, their order and names, who may use them, and the default."""
 
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.contrib.auth.models import Group, Permission
@@ -147,7 +148,9 @@ def test_the_order_is_changed_by_buttons(keeper: Client) -> None:
     assert 'aria-label="Move GLM 4.7 Flash down"' in page
     assert 'type="number"' not in page
     before = version()
-    assert keeper.post(LIST, {"up": second}).status_code == 303
+    moved = keeper.post(LIST, {"up": second})
+    assert (moved.status_code, unquote(moved["Location"])) == (303, f"{LIST}#up-{second}")
+    assert f'id="up-{second}"' in keeper.get(LIST).content.decode()  # the next Tab begins there
     assert order()[:3] == [second, first, third]
     assert version() > before
     keeper.post(LIST, {"down": second})

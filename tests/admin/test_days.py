@@ -61,7 +61,7 @@ def test_each_figure_has_a_chart_and_a_table(administrator: Client) -> None:
     )  # fmt: skip
     found, day = charts(administrator), short_date(noon(3).date())
     values = {title: rows[day] for title, (_total, rows, _bars) in found.items()}
-    assert values.pop("Cost") == ["$0.0002"]
+    assert values.pop("Cost") == ["$0.0003"]
     assert values == {
         "Replies": ["4"],
         "People who asked": ["2"],

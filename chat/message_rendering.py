@@ -19,8 +19,8 @@ SLICE_SECONDS = 0.05  # wall time for which one page renders before the next use
 class Text(NamedTuple):
     """A message's Markdown, or the text of a question: there only fenced code is drawn.
 
-    `anchors`: see `rendering.markdown.render`; `final`: the text will not change any more; `sources`: how
-    many the page lists below it.
+    `anchors`: see `rendering.markdown.render`; `final`: the text will not change any more; `sources` and
+    `breaks`: see `PageRenderer.html`.
     """
 
     markdown: str
@@ -28,6 +28,7 @@ class Text(NamedTuple):
     final: bool = True
     typed: bool = False
     sources: int = 0
+    breaks: tuple[int, ...] = ()
 
 
 async def render_page(person: Hashable, texts: Iterable[Text]) -> list[MessageHtml]:
@@ -81,7 +82,8 @@ class _Page:
             if text.typed:
                 self.html.append(self._renderer.question(text.markdown))
             else:
-                rendered = self._renderer.html(text.markdown, text.anchors, text.sources, final=text.final)
+                markdown, anchors, final, _, sources, breaks = text
+                rendered = self._renderer.html(markdown, anchors, sources, final=final, breaks=breaks)
                 self.html.append(rendered)
             if time.monotonic() > until:
                 return False

@@ -58,7 +58,7 @@ class Step(models.Model):
     `revision` numbers the changes of all steps of the run, and so places a change in the stream. `call` is
     the id that the model gave the call. `result` is what the model was sent. `sources` are
     `{"number", "title", "url", "date"}`, the number being that of the message's citation. `text_offset` is
-    the position in the run's text (code points) at which the call was made. `cost` is in US dollars; it
+    the position in the message's text (code points) at which the call was made. `cost` is in US dollars; it
     counts as usage of `user`.
 
     `permission` names what a call asks for before it is made, such as a host that is to be read; "" if it

@@ -6,7 +6,7 @@ from operator import attrgetter
 from .code_blocks import Budget
 from .definitions import LinkDefinitions
 from .fences import may_nest
-from .markdown import Block, parse
+from .markdown import Block, block_count, parse
 from .maths import MATHS_BUDGET_CHARS
 from .open_end import OpenFence, OpenParagraph, stable_prefix
 
@@ -104,7 +104,7 @@ class Blocks:
         starts = self.starts
         first = self._first_unsure(position)
         before = self.text[self._end(first) : position]
-        shown = first + sum(1 for _ in parse(before, budget=Budget(0)))  # no highlighting, just to count
+        shown = first + block_count(before)
         stop = max(bisect_right(starts, position + size) - 1, bisect_right(starts, position))
         whole = stop >= len(starts) or position + size >= self._flushed
         stop = len(starts) if whole else stop

@@ -56,6 +56,10 @@ def render(text: str, anchors: str = "", budget: Budget | None = None) -> list[s
     return [block.html for block in parse(text, anchors, budget=budget)]
 
 
+def block_count(text: str) -> int:
+    return sum(1 for _ in parse(text, budget=Budget(0)))  # no highlighting, just to count
+
+
 def parse(
     text: str,
     anchors: str = "",

@@ -3,10 +3,12 @@
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
 from hashlib import blake2b
+from itertools import zip_longest
+from typing import Any
 
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
@@ -17,6 +19,7 @@ MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth a
 MIN_COMPRESSED_BYTES = 512  # shorter HTML is not compressed
 ZLIB_LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
 ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
+BREAK = "\0"  # which no rendered text has
 PAGE_BUDGET = 2 * HIGHLIGHT_BUDGET_CHARS  # highlighting budget of all messages that are rendered for one page
 
 
@@ -83,9 +86,10 @@ class HtmlStore:
                 self.bytes -= len(oldest) + ENTRY_BYTES
 
 
-def key_of(text: str, anchors: str, sources: int = 0) -> bytes:
+def key_of(text: str, anchors: str, sources: int = 0, breaks: tuple[int, ...] = ()) -> bytes:
     """Return a digest of everything that the HTML depends on."""
-    return blake2b(f"{anchors} {sources}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    whole = f"{anchors} {sources} {breaks or ''}\0{text}"
+    return blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _packed(html: str) -> bytes:
@@ -103,6 +107,10 @@ class MessageHtml(str):
 
     __slots__ = ()
 
+    def around(self, steps: Iterable[dict[str, Any]]) -> "Iterable[tuple[MessageHtml | None, Any]]":
+        """Return the parts between the breaks, each with the steps that stand behind it."""
+        return zip_longest(map(MessageHtml, self.split(BREAK)), (each for each in steps if each["after"]))
+
 
 class PageRenderer:
     """A renderer for the messages of one page. Messages in the store cost none of its budget.
@@ -117,13 +125,22 @@ class PageRenderer:
         self._after_block = after_block or (lambda: None)
         self._left = PAGE_BUDGET
 
-    def html(self, text: str, anchors: str, sources: int = 0, *, final: bool = True) -> MessageHtml:
+    def html(
+        self,
+        text: str,
+        anchors: str,
+        sources: int = 0,
+        *,
+        final: bool = True,
+        breaks: tuple[int, ...] = (),
+    ) -> MessageHtml:
         """Return the HTML of a message. `anchors`: see `render`. `final`: the text no longer changes.
 
-        `sources`: how many the page lists below it, so that citations lead there.
+        `sources`: how many the page lists below it, so that citations lead there. `breaks`: the numbers of
+        blocks after which something else stands (`MessageHtml.around`).
         """
-        make = partial(self._made, partial(self._reply, text, anchors, sources), final=final)
-        return MessageHtml(self._store.get_or_make(key_of(text, anchors, sources), make))
+        make = partial(self._made, partial(self._reply, text, anchors, sources, breaks), final=final)
+        return MessageHtml(self._store.get_or_make(key_of(text, anchors, sources, breaks), make))
 
     def question(self, text: str) -> MessageHtml:
         """Return the HTML of a question, with its fenced code drawn. Without any it is made at each view."""
@@ -132,10 +149,10 @@ class PageRenderer:
         make = partial(self._made, partial(question_html, text))
         return MessageHtml(self._store.get_or_make(key_of(text, "typed"), make))
 
-    def _reply(self, text: str, anchors: str, sources: int, budget: Budget) -> str:
+    def _reply(self, text: str, anchors: str, sources: int, breaks: tuple[int, ...], budget: Budget) -> str:
         blocks: list[str] = []
-        for block in parse(text, anchors, LinkDefinitions(sources), budget=budget):
-            blocks.append(block.html)
+        for count, block in enumerate(parse(text, anchors, LinkDefinitions(sources), budget=budget)):
+            blocks.append(BREAK + block.html if count in breaks else block.html)
             self._after_block()
         return "".join(blocks)
 

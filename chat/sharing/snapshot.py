@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.conversations.tools.shown import shown_steps
+from chat.conversations.tools.shown import breaks, shown_groups
 from chat.conversations.turns.fork import copy_branch
 from chat.exceptions import NotFound
 from chat.message_rendering import Text, render_page
@@ -59,8 +59,7 @@ def read_page(link: SharedLink, number: int) -> SharedPage | None:
         for each in found
     ]
     for message in messages:
-        if message["steps"]:
-            message["steps"] = shown_steps(message["steps"], live=False, for_others=True)
+        message["steps"] = shown_groups(message["steps"], message["text"], live=False, for_others=True)
     return SharedPage(link, messages, number, len(batches))
 
 
@@ -89,12 +88,14 @@ async def render(snapshot: SharedPage, visitor: Hashable) -> None:
             each["id"],
             typed=each["role"] == Message.Role.USER,
             sources=len(each.get("sources", ())),
+            breaks=breaks(each["steps"]),
         )
         for each in snapshot.messages
     ]
     html = await render_page(visitor, texts)
     for message, rendered in zip(snapshot.messages, html, strict=True):
         message["html"] = rendered
+        message["parts"] = rendered.around(message["steps"])
 
 
 def copy(user: User, token: str, model: str) -> Conversation:

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from chat.accounts.timezones import timezone_of
+from chat.conversations.tools.shown import breaks
 from chat.db.executor import run_in_db
 from chat.db.fair_executor import RENDER_POOL
 from chat.exceptions import BadRequest, NotFound, RequestError, ServiceOverloaded
@@ -58,6 +59,7 @@ class ChatPage:
                 item["final"],
                 typed=item["role"] == Message.Role.USER,
                 sources=item.get("source_count", 0),
+                breaks=breaks(item["steps"]),
             )
             for item in self.items
         ]
@@ -65,6 +67,7 @@ class ChatPage:
     def _add_html(self, messages: Iterable[MessageHtml]) -> None:
         for item, html in zip(self.items, messages, strict=True):
             item["html"] = html
+            item["parts"] = html.around(item["steps"])
 
     def _render(self) -> HttpResponse:
         return render(self.request, self.template, self.context)

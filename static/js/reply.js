@@ -66,25 +66,25 @@ export class Reply {
     this.#frame ||= requestAnimationFrame(() => this.#flush());
   }
 
-  /** @param {{steps_html: string}} payload  all steps of the reply, as the page shows them */
+  /** @param {{steps_html: string}} payload  all steps of the reply, as the page shows them: between blocks of its text */
   showSteps({ steps_html: html }) {
-    let part = partOf(this.article, 'steps');
-    if (!part) {
-      part = document.createElement('div');
-      part.dataset.part = 'steps';
-      this.#parts.text.before(part);
-    }
-    const { open } = part.querySelector('details') ?? {};
-    const hadFocus = part.contains(document.activeElement);
-    part.replaceChildren(parseTrustedHtml(html));
-    const details = part.querySelector('details');
-    const summary = details.querySelector('summary');
-    details.open ||= Boolean(open);
-    if (hadFocus) summary.focus({ preventScroll: true });
+    for (const part of Array.from(parseTrustedHtml(html).children)) this.#placeSteps(part);
     const before = this.article.dataset.status;
-    this.status = details.querySelector('form') ? 'waiting' : 'running';
-    if (this.article.dataset.status !== before && this.article.dataset.status === 'waiting') announce(summary.textContent);
+    const asking = this.article.querySelector('.steps:has(form) > summary');
+    this.status = asking ? 'waiting' : 'running';
+    if (asking && before !== 'waiting') announce(asking.textContent);
     this.#onChange();
+  }
+
+  #placeSteps(part) {
+    const { text } = this.#parts;
+    const after = Number(part.dataset.after);
+    const old = this.article.querySelector(`[data-after="${after}"]`);
+    if (!old) return after ? text.insertBefore(part, blocksOf(text)[after] ?? null) : text.before(part);
+    const hadFocus = old.contains(document.activeElement);
+    part.querySelector('details').open ||= old.querySelector('details').open;
+    old.replaceWith(part);
+    return hadFocus && part.querySelector('summary').focus({ preventScroll: true });
   }
 
   /** Discard the text. It stays visible until the first piece of the new text arrives. */
@@ -203,17 +203,23 @@ function partOf(article, name) {
 
 /**
  * Update the blocks of a text. Blocks that stay the same are not touched, nor is a selection in them.
- * @param {Element} container  child i is block i
+ * @param {Element} container  of the blocks, and of steps between them
  * @param {Array<[number, string] | [number, null, string]>} patches  [index, html] replaces that block, ''
  *   removes it and those after it; [index, null, text] extends that block's last text, or its open fence
  */
 export function applyPatches(container, patches) {
   for (const [index, html, text] of patches) {
-    const block = container.children[index];
+    const blocks = blocksOf(container);
+    const block = blocks[index];
     if (html === null) appendText(innermostEnd(block), text);
-    else if (html) placeBlock(container, block, parseTrustedHtml(html));
-    else while (container.children.length > index) container.lastElementChild.remove();
+    else if (html) placeBlock(container, block, parseTrustedHtml(html), index);
+    else for (const removed of blocks.slice(index)) removed.remove();
   }
+}
+
+/** Return the blocks of a text, without the steps that stand between them. */
+function blocksOf(text) {
+  return Array.from(text.children).filter((child) => !child.hasAttribute('data-after'));
 }
 
 /** Return the node in which a block's text ends: its code, or the innermost element at its end. */
@@ -224,10 +230,10 @@ function innermostEnd(block) {
   return end;
 }
 
-function placeBlock(container, old, fresh) {
+function placeBlock(container, old, fresh, index) {
   addCodeActions(fresh);
   const block = fresh.firstElementChild;
-  if (!old) return container.append(block);
+  if (!old) return container.insertBefore(block, Array.from(container.children).find((child) => child.getAttribute('data-after') > index) ?? null);
   if (old.open) block.open = true; // a reader has unfolded it
   if (!old.isEqualNode(block)) {
     const { activeElement: focused } = document;

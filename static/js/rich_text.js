@@ -6,7 +6,7 @@ const KEPT = new Set('p ul ol li table thead tbody tr th td blockquote pre hr br
 const RENAMED = { h3: 'h1', h4: 'h2', h5: 'h3', h6: 'h4', summary: 'p' }; // the page has two levels above a text's own
 const DIRECTED = new Set('p ul ol table blockquote h1 h2 h3 h4'.split(' '));
 const LEFT_OUT =
-  'button, svg, figcaption, link, noscript, [hidden]:not(pre), .hidden, .code-actions, .host, .fence, .message-footer, .thoughts, .waiting, .unfold, .day, .retry, .code-preview';
+  'button, svg, figcaption, link, [data-part=steps], noscript, [hidden]:not(pre), .hidden, .code-actions, .host, .fence, .message-footer, .thoughts, .waiting, .unfold, .day, .retry, .code-preview';
 const ALERT_LANGUAGES = ['de', 'fr']; // their words are in the style sheet
 /** The first letter that has a direction is one of Hebrew, Arabic and their like. */
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]/u;

@@ -9,6 +9,15 @@ from tests.e2e.chat_page import ChatPage, Window, open_instructions
 from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.server import Server
 
+# What moves from here on. The dot below a growing text is of it.
+STANDING = """() => {
+  window.moved = [];
+  new PerformanceObserver((list) => {
+    for (const { sources } of list.getEntries()) {
+      for (const { node } of sources) if (node) window.moved.push(node.outerHTML ?? node.data);
+    }
+  }).observe({ type: 'layout-shift' });
+}"""
 WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)
 
 
@@ -54,6 +63,39 @@ def test_steps_are_shown_as_they_happen_and_fold_into_a_line(chat: ChatPage) -> 
     expect(switch(chat)).to_be_checked()
 
 
+@WIDTHS
+def test_what_the_model_has_written_stays_where_it_is(chat: ChatPage) -> None:
+    turns: list[dict[str, object]] = [
+        {"text": "Let me look. " * 12, "calls": searches("walnut", "boat", "a longer search for all of it")},
+        {"text": "One more:", "calls": searches("shed")},
+        {"text": "It is in the shed [1]. " * 3},
+    ]
+    asked(chat, *turns, delay=0.05)
+    expect(chat.reply.locator(".prose > p")).to_have_count(1)
+    chat.page.evaluate(STANDING)
+    chat.ended()
+    assert chat.page.evaluate("window.moved") == []
+    order = "text => Array.from(text.children, (each) => each.dataset.part ?? each.localName)"
+    streamed = chat.reply.locator(".prose").evaluate(order)
+    assert streamed == ["p", "steps", "p", "steps", "p"]
+    chat.page.reload()
+    assert chat.reply.locator(".prose").evaluate(order) == streamed
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_number_of_a_source_opens_it(
+    chat: ChatPage, window: Window, server: Server, scripts: bool
+) -> None:
+    asked(chat, {"calls": searches("walnut")}, {"text": "It is in the shed [1]."})
+    chat.ended()
+    chat.page.wait_for_url(re.compile("/c/"))
+    page = window(server, "alice", at=chat.page.url.removeprefix(server.url), java_script_enabled=scripts)
+    source = page.get_by_role("region", name="Sources").locator("details").first
+    expect(source.get_by_role("link")).to_be_hidden()
+    page.get_by_role("link", name="[1]", exact=True).click()
+    expect(source.get_by_role("link")).to_be_in_viewport()
+
+
 def test_a_switch_works_by_keyboard_and_stays_with_the_chat(chat: ChatPage, server: Server) -> None:
     switch(chat).focus()
     chat.page.keyboard.press("Space")
@@ -97,6 +139,7 @@ def test_the_person_is_asked_and_sees_what_would_be_sent(chat: ChatPage, chosen:
     asked(chat, call, {"text": "Then without."})
     form = chat.reply.locator(".steps form")
     expect(form).to_be_visible()
+    assert form.get_by_role("button").evaluate_all("all => all.every((each) => each.offsetHeight >= 44)")
     expect(chat.reply.locator(".steps > summary")).to_contain_text("Waiting for your answer")
     expect(chat.reply.locator(".steps pre")).to_contain_text(url)
     expect(chat.reply).to_have_attribute("aria-busy", "false")

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, ngettext
 
 from chat.catalog.catalog import model_name
 from chat.models import Step
+from chat.rendering.markdown import block_count
 
 from .mcp import servers
 from .mcp.schemas import is_visible
@@ -15,6 +16,24 @@ from .mcp.schemas import is_visible
 UNFINISHED = (Step.State.WAITING, Step.State.RUNNING)
 SHOWN_CHARS = 200  # of a model's argument
 SINGLE = "\u200c\u200d\ufe0f"
+
+
+def shown_groups(steps: Iterable[Step], text: str, **how: bool) -> list[dict[str, Any]]:
+    """Return a context of `chat/_steps.html` for each place in a reply's `text` at which there were calls.
+
+    `after`: the number of blocks before that place. `how`: see `shown_steps`.
+    """
+    every = list(steps)
+    counts = {offset: block_count(text[:offset]) for offset in {step.text_offset for step in every}}
+    groups: dict[int, list[Step]] = {}
+    for step in every:
+        groups.setdefault(counts[step.text_offset], []).append(step)
+    return [shown_steps(some, **how) | {"after": after} for after, some in sorted(groups.items())]
+
+
+def breaks(groups: Iterable[dict[str, Any]]) -> tuple[int, ...]:
+    """Return the numbers of blocks after which groups stand between two blocks (`PageRenderer.html`)."""
+    return tuple(each["after"] for each in groups if each["after"])
 
 
 def shown_steps(

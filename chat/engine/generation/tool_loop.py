@@ -212,7 +212,7 @@ class ToolLoop:
             call=call,
             tool=name,
             arguments=arguments or {},
-            text_offset=len(self._run.text),
+            text_offset=len(self._run.state.info.earlier) + len(self._run.text),
         )
         if permission := self._permission(name, arguments):
             step.state, step.permission = Step.State.WAITING, permission.key

@@ -59,10 +59,13 @@ class Feed(ABC):
         return self.state.info.frame()
 
     @abstractmethod
-    def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
+    def next_frame(
+        self, at: Position, *, first: bool, steps: int | None = None
+    ) -> tuple[Position, bytes] | None:
         """Return (end position, SSE frame) of the frame that follows `at`; None if there is none yet.
 
-        `first`: nothing has been sent to this viewer before.
+        `first`: nothing has been sent to this viewer before. `steps`: the changes of steps that it has, if
+        that is not all.
         """
 
     def last_frames(self, at: Position, *, resumed: bool) -> bytes:
@@ -80,6 +83,10 @@ class Feed(ABC):
         end = at._replace(steps=step.revision)
         payload = sse.dumps({"response": "", "step": step.payload()} | self._step_extras())
         return end, sse.encode(payload, event="step", id=str(end))
+
+    def lacks_text_before_step(self, at: Position) -> bool:
+        """Return True if a viewer at `at` should get the text before the next step first."""
+        return False
 
     def _step_extras(self) -> dict[str, object]:
         """Return what the frame of a step contains beside the step."""
@@ -152,7 +159,9 @@ class PlainFeed(Feed):
     def is_finished(self) -> bool:
         return self.state.outcome is not None
 
-    def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
+    def next_frame(
+        self, at: Position, *, first: bool, steps: int | None = None
+    ) -> tuple[Position, bytes] | None:
         end = Position(
             min(len(self.state.text), at.text + MAX_FRAME_CHARS),
             min(len(self.state.reasoning), at.reasoning + MAX_FRAME_CHARS),

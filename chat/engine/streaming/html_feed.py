@@ -12,7 +12,7 @@ from functools import cached_property
 
 from django.template.loader import render_to_string
 
-from chat.conversations.tools.shown import shown_steps
+from chat.conversations.tools.shown import shown_groups
 from chat.db.fair_executor import RENDER_POOL
 from chat.rendering.blocks import Blocks, Patch
 from chat.wire import sse
@@ -42,11 +42,13 @@ class RenderStep:
         return frame(self.state, self.start, self.end, self.patches)
 
 
-def frame(state: RunState, start: Position, end: Position, patches: list[Patch]) -> bytes:
+def frame(
+    state: RunState, start: Position, end: Position, patches: list[Patch], steps: int | None = None
+) -> bytes:
     payload = text_payload(state, start, end)
     if patches:
         payload["html"] = patches
-    return sse.encode(sse.dumps(payload), id=state.frame_id(end))
+    return sse.encode(sse.dumps(payload), id=state.frame_id(end, steps))
 
 
 class HtmlFeed(Feed):
@@ -81,10 +83,20 @@ class HtmlFeed(Feed):
         if self._step is not None:
             self._step = replace(self._step)
 
+    def lacks_text_before_step(self, at: Position) -> bool:
+        """Return True until the viewer has the text before the step, unless it would get more than that.
+
+        A page that gets the step first would have to move it.
+        """
+        offset = self.state.next_step(at.steps).text_offset - len(self.state.info.earlier)
+        return at.text < min(offset, len(self.state.text)) and self.rendered.text <= offset
+
     def _step_extras(self) -> dict[str, object]:
         steps = [*self.state.earlier_steps, *self.state.steps.values()]
-        shown = shown_steps(steps, live=self.state.outcome is None, asks=True)
-        return {"steps_html": render_to_string("chat/_steps.html", {"steps": shown})}
+        text, live = self.state.info.earlier + self.state.text, self.state.outcome is None
+        groups = shown_groups(steps, text, live=live, asks=True)
+        parts = [render_to_string("chat/_steps.html", {"steps": each}) for each in groups]
+        return {"steps_html": "".join(parts)}
 
     def subscribe(self) -> None:
         super().subscribe()
@@ -109,14 +121,16 @@ class HtmlFeed(Feed):
         info = self.state.info
         return info.frame(**({"created": info.created.isoformat()} if info.created else {}))
 
-    def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
-        if self._step is not None and at == self._step.start and not first:
+    def next_frame(
+        self, at: Position, *, first: bool, steps: int | None = None
+    ) -> tuple[Position, bytes] | None:
+        if self._step is not None and at == self._step.start and not first and steps is None:
             return self._step.end, self._step.frame
         if self._working or (at.text >= self.rendered.text and at.reasoning >= self.rendered.reasoning):
             return None
-        return self._catch_up_frame(at)
+        return self._catch_up_frame(at, steps)
 
-    def _catch_up_frame(self, at: Position) -> tuple[Position, bytes]:
+    def _catch_up_frame(self, at: Position, steps: int | None) -> tuple[Position, bytes]:
         """Return (end position, frame) for a viewer that does not have the previous rendering.
 
         The frame has the whole HTML of every block that was open at `at`.
@@ -129,7 +143,7 @@ class HtmlFeed(Feed):
             patches, reached = self._blocks.patches_page(before + text, MAX_FRAME_CHARS)
             text = reached - before
         end = Position(text, min(self.rendered.reasoning, at.reasoning + MAX_FRAME_CHARS))
-        return end, frame(self.state, at, end, patches)
+        return end, frame(self.state, at, end, patches, steps)
 
     def _last_words(self, at: Position, *, resumed: bool) -> dict[str, object]:
         html = self._final_patches

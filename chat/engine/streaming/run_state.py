@@ -121,9 +121,9 @@ class RunState:
         """The end of both texts; the steps are counted apart, by `revision`."""
         return Position(len(self.text), len(self.reasoning))
 
-    def frame_id(self, at: Position) -> str:
-        """Return the id of a frame that ends at `at`, for viewers who were sent all steps."""
-        return str(at._replace(steps=self.revision) if self.revision else at)
+    def frame_id(self, at: Position, steps: int | None = None) -> str:
+        """Return the id of a frame that ends at `at`, for viewers who have these changes of steps, or all."""
+        return str(at._replace(steps=self.revision if steps is None else steps))
 
     @property
     def viewers(self) -> int:

@@ -167,9 +167,11 @@ class Viewer(FrameSource):
                 return b""  # the client is ahead of what this process has read: wait
             self._position, self._steps, self._first = Position(), 0, True
             return RESET
-        if self._steps < state.revision:
+        lacks_steps = self._steps < state.revision
+        if lacks_steps and not self.feed.lacks_text_before_step(start._replace(steps=self._steps)):
             return self._translated(self._next_step)
-        following = self.feed.next_frame(start, first=self._first)
+        steps = self._steps if lacks_steps else None
+        following = self.feed.next_frame(start, first=self._first, steps=steps)
         if following is None:
             return b""
         self._first = False

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
-from chat.conversations.tools.shown import shown_steps
+from chat.conversations.tools.shown import shown_groups
 from chat.conversations.turns.planner import can_continue
 from chat.models import Attachment, Citation, Conversation, Message, Run, Step
 from chat.models.citation import by_source
@@ -163,7 +163,7 @@ def _item(
         "is_first": message.parent_id is None,
         "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
         "run": run_context(run, Position(len(text), len(reasoning), _revision(run, steps))) if run else None,
-        "steps": shown_steps(steps, live=bool(run and run.is_live), asks=True) if steps else None,
+        "steps": shown_groups(steps, message.text + text, live=bool(run and run.is_live), asks=True),
         "versions": _versions(place),
         "feedback": feedback and feedback.thumb,
         "reason": feedback.reason if feedback else "",

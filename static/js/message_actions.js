@@ -24,7 +24,6 @@ const ACTIONS = {
   dismiss: (...args) => import('./feedback.js').then(({ dismiss }) => dismiss(...args)),
   wait: (...args) => import('./outcome.js').then(({ toggleRetry }) => toggleRetry(...args)),
   'edit-question': (...args) => import('./outcome.js').then(({ editQuestion }) => editQuestion(...args)),
-  'copy-request': (...args) => import('./outcome.js').then(({ copyRequest }) => copyRequest(...args)),
   'copy-code': (...args) => import('./code_actions.js').then(({ copyCode }) => copyCode(...args)),
   'download-code': (...args) => import('./code_actions.js').then(({ downloadCode }) => downloadCode(...args)),
   'open-text': (...args) => import('./text_beside.js').then(({ openBlock }) => openBlock(...args)),

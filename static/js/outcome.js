@@ -1,6 +1,5 @@
 import { fetchPart, showError } from './api.js';
-import { copyText } from './clipboard.js';
-import { announce, page } from './page.js';
+import { page } from './page.js';
 import { copySiblings, regenerate } from './thread.js';
 
 const OUTCOME_TIMEOUT_MS = 3_000; // how long the retry button waits for the buttons beside it
@@ -122,11 +121,4 @@ export function editQuestion(chat, button) {
   while (question && !question.matches('.question')) question = question.previousElementSibling;
   if (question) question.querySelector('[data-action=edit]').click();
   else showError(article, page.text('not-done'));
-}
-
-export async function copyRequest(chat, button) {
-  const id = button.closest('.request').querySelector('code').textContent;
-  const copied = await copyText(id);
-  if (copied) announce(page.text('copied'));
-  else showError(button.closest('article'), page.text('not-copied'));
 }

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
 from tests.support.server import Server
@@ -19,7 +19,7 @@ def outcome_html(chat: ChatPage) -> str:
 
 def told(chat: ChatPage) -> None:
     """The server's own words are there."""
-    expect(chat.reply.locator(".request")).to_be_visible()
+    expect(chat.reply.locator(".retry:not([inert])")).to_have_count(1)
 
 
 def test_a_failure_reads_the_same_after_a_reload(chat: ChatPage) -> None:
@@ -121,12 +121,12 @@ def test_the_countdown_is_there_after_a_reload(chat: ChatPage) -> None:
     expect(wait).to_contain_text(re.compile(r"Wait 5\d\d s"))
 
 
-def test_a_request_id_is_copied(chat: ChatPage, server: Server) -> None:
-    page: Page = chat.page
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
-    chat.asked(question("status code=10000"), "failed")
+def test_there_is_one_way_to_try_again(chat: ChatPage) -> None:
+    chat.asked(question("status code=5035"), "failed")
     told(chat)
-    chat.reply.locator(".request").get_by_role("button", name="Copy").click()
-    expect(page.locator("#status")).to_have_text("Copied")
-    shown = chat.reply.locator(".request code").text_content()
-    assert page.evaluate("navigator.clipboard.readText()") == shown
+    expect(chat.reply.get_by_role("button", name="Try again")).to_be_visible()
+    for name in ("Regenerate", "Regenerate with another model"):
+        expect(chat.reply.get_by_role("button", name=name, exact=True)).to_be_hidden()
+    chat.page.goto("/")
+    chat.asked("Hello")
+    expect(chat.reply.get_by_role("button", name="Regenerate", exact=True)).to_be_visible()

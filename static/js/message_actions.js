@@ -8,6 +8,7 @@ import { regenerate, showVersion } from './thread.js';
 const ACTIONS = {
   copy: copyMessage,
   'copy-markdown': copyMarkdown,
+  'copy-table': (chat, button) => copyPart(button, button.parentNode),
   print: (...args) => import('./print.js').then(({ printMessage }) => printMessage(...args)),
   select,
   suggest: async (chat, button) => chat.composer.suggest(button.dataset.text),
@@ -65,9 +66,12 @@ async function ask(chat, form) {
 /** Copy a message for people: a reply as it looks, a question as it was typed. */
 async function copyMessage(chat, button) {
   const text = button.closest('.reply')?.querySelector('[data-part=text]');
-  if (!text) return copyMarkdown(chat, button);
-  const rich = import('./rich_text.js').then(({ richText }) => richText([text]));
-  return sayCopied(button, copy({ 'text/html': rich.then(({ html }) => html), 'text/plain': rich.then(({ text: plain }) => plain) }));
+  return text ? copyPart(button, text) : copyMarkdown(chat, button);
+}
+
+function copyPart(button, part) {
+  const rich = import('./rich_text.js').then(({ richText }) => richText([part]));
+  return sayCopied(button, copy({ 'text/html': rich.then(({ html }) => html), 'text/plain': rich.then(({ text }) => text) }));
 }
 
 /** Copy what the model or the person wrote, which only the server has. */

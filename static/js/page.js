@@ -18,8 +18,9 @@ export function parseTrustedHtml(html) {
   return template.content;
 }
 
-/** Add the buttons to each code block that lacks them, whether streamed, loaded or inserted above. */
+/** Add the buttons to each code block and table that lacks them, whether streamed, loaded or inserted above. */
 export function addCodeActions(root) {
+  for (const table of root.querySelectorAll('.table > table:first-child')) table.before(cloneTemplate('copy-table-template'));
   for (const code of root.querySelectorAll('figcaption + pre')) {
     const actions = cloneTemplate('code-actions-template');
     const [run, open] = actions.querySelectorAll('[data-action=open-text]');

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape, unescape
 from typing import NamedTuple
 
-from .code_blocks import MERMAID, RUNNABLE, RUNNABLE_LANGUAGES, WORDS, WORDS_LANGUAGES
+from .code_blocks import MERMAID, RUNNABLE, RUNNABLE_LANGUAGES, WORDS, is_words
 from .message_html import MessageHtml
 
 _BLOCK = re.compile(
@@ -57,7 +57,7 @@ class CodeBlock(NamedTuple):
     @property
     def holds_words(self) -> bool:
         """True for a text for people, such as a letter, and False for a program."""
-        return self.language in WORDS_LANGUAGES
+        return is_words(self.language, self.code)
 
 
 def blocks_in(html: MessageHtml) -> list[CodeBlock]:

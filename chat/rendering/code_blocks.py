@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from time import thread_time
 
 from pygments.lexer import DelegatingLexer, Lexer
@@ -60,6 +60,10 @@ RUNNABLE = "runnable"
 # The languages of texts with a paragraph a line, such as a letter, and the class of their blocks: lines wrap.
 WORDS_LANGUAGES = frozenset({"markdown", "md"})
 WORDS = "words"
+# The first line of a letter in a fence without a language: words, no columns, and no signs of programs. Only
+# its beginning is looked at, so that what follows it changes nothing that is shown.
+FIRST_LINE_CHARS = 120
+_FIRST_WORDS = re.compile(r"[\[“„«\"'¡¿]?([^\W\d_])(?:(?!  )[^\t\n(){}<>=|\\;$#~^*+`_\u2500-\u259f])*(?<!/)")
 
 ENDINGS = {"csv": "csv", "js": "js", "javascript": "js", MERMAID: "mmd", "svg": "svg"}  # others: of Pygments
 _RUN_BY_A_CLICK = frozenset({"bat", "cmd", "exe", "hta", "reg", "vb", "vbs", "wsf"})
@@ -88,8 +92,22 @@ def code_block(language: str, code: str) -> str:
 
     `code` is already HTML.
     """
-    kind = RUNNABLE if language in RUNNABLE_LANGUAGES else WORDS if language in WORDS_LANGUAGES else ""
+    words = is_words(language, unescape(code[: 6 * FIRST_LINE_CHARS]))
+    kind = RUNNABLE if language in RUNNABLE_LANGUAGES else WORDS if words else ""
     return code_figure(language, "", code, kind and f" {kind}")
+
+
+def is_words(language: str, code: str) -> bool:
+    """Return True if a block is a text for people, such as a letter, and no program."""
+    if language:
+        return language in WORDS_LANGUAGES
+    found = _FIRST_WORDS.fullmatch(code[:FIRST_LINE_CHARS].partition("\n")[0].rstrip())
+    return found is not None and not found[1].islower() and has_first_line(code)
+
+
+def has_first_line(code: str) -> bool:
+    """Return True if the beginning of a code that may grow can tell what it is."""
+    return "\n" in code or len(code) > FIRST_LINE_CHARS
 
 
 def code_figure(caption: str, before: str, code: str, kind: str = "") -> str:

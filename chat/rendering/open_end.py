@@ -9,7 +9,7 @@ from html import escape
 from typing import Self
 
 from .characters import neutralise_code, neutralise_controls
-from .code_blocks import code_block
+from .code_blocks import code_block, has_first_line
 from .fences import MARKDOWN
 from .sanitise import clean
 
@@ -128,10 +128,11 @@ class OpenFence:
     def at(cls, start: int, text: str, language: str) -> Self | None:
         """Return the open fence that begins at `start`.
 
-        None if it is indented or contains “\\r”, because its code then differs from the source text.
+        None if it is indented or contains “\\r”, because its code then differs from the source text, or while
+        its first line is to tell whether it is code.
         """
         opening = _OPENING.match(text, start)
-        if opening is None:
+        if opening is None or not (language or has_first_line(text[opening.end() :])):
             return None
         fence = cls(language, opening.end(), opening[1])
         if language in MARKDOWN:

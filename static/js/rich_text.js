@@ -34,7 +34,7 @@ function cleaned(node, typed) {
   if (node.nodeType === Node.TEXT_NODE) return typed ? lines(node.data) : [node.data.replace(/\s+/g, ' ')].filter(Boolean).map((text) => new Text(text));
   if (node.nodeType !== Node.ELEMENT_NODE || node.matches(LEFT_OUT)) return [];
   if (node.localName === 'math') return equation(node);
-  if (node.localName === 'pre') return [element('pre', [node.querySelector('code')?.textContent ?? node.textContent])];
+  if (node.localName === 'pre') return [code(node)];
   const isTyped = node.matches('.text') ? !node.matches('.prose') : typed;
   const children = Array.from(node.childNodes).flatMap((child) => cleaned(child, isTyped));
   if (node.matches('div.footnote')) return footnote(node, children);
@@ -42,6 +42,12 @@ function cleaned(node, typed) {
   const name = RENAMED[node.localName] ?? (KEPT.has(node.localName) ? node.localName : '');
   if (isTyped && name === '' && node.matches('.text')) return [element('p', children)];
   return name ? [withAttributes(node, element(name, children))] : children;
+}
+
+/** A letter in a fence is pasted as the words that it is. */
+function code(pre) {
+  const text = (pre.querySelector('code') ?? pre).textContent;
+  return pre.parentNode?.matches?.('.words') ? element('p', lines(text.trimEnd())) : element('pre', [text]);
 }
 
 function lines(text) {

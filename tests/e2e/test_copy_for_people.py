@@ -109,6 +109,30 @@ def test_a_letter_is_copied_as_it_looks_and_without_marks(window: Window, server
     assert not re.search("class=|style=|<button|<svg|<figure|color|tabindex|data-", found.html)
 
 
+@ALL
+def test_a_table_has_a_copy_of_its_own(window: Window, server: Server, way: Way) -> None:
+    chat = opened(window, server, LETTER, **way.window)
+    way.press(named(chat.reply, "Copy table"))
+    expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    forms = chat.page.evaluate(READ)
+    assert forms["text/plain"] == "Item\tPrice\nRent, cold\t545,923\nHeat|ing\t100.05"
+    found = LexborHTMLParser(forms["text/html"])
+    assert [len(row.css("th, td")) for row in found.css("table tr")] == [2, 2, 2]
+    assert not found.css("p, h1, button")
+
+
+def test_a_letter_in_a_fence_wraps_and_is_copied_as_words(window: Window, server: Server) -> None:
+    letter = "Dear Ms Berger,\n\n" + "I write about the flat" * 12 + ".\n\nYours, Alice\n"
+    chat = opened(window, server, f"Here it is:\n\n```\n{letter}```\n\nAnd:\n\n```\nls -l\n```\n", width=390)
+    letters = chat.reply.locator("figure.words pre")
+    assert letters.evaluate("node => node.scrollWidth <= node.clientWidth")
+    found = copied(chat)
+    assert "```" not in found.text
+    assert letter.strip() in found.text
+    assert [code.text() for code in found.tree.css("pre")] == ["ls -l\n"]
+    assert "<p>Dear Ms Berger,<br" in found.html
+
+
 @pytest.mark.parametrize(
     ("tex", "html", "text"),
     [

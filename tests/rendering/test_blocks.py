@@ -80,8 +80,19 @@ def test_open_fence_grows_plain_and_is_coloured_when_closed():
     assert blocks.flush() == [(1, render("```py\nif x < 1:\n```\n")[0])]
 
 
+def test_a_letter_is_known_by_its_first_line_and_then_grows():
+    blocks = Blocks()
+    seen = []
+    for piece in ("```\nDear", " Sir,", "\n", "I write"):
+        blocks.feed(piece)
+        seen += blocks.flush()
+    letter = '<figure class="code words">'
+    assert [letter in (html or "") for _, html, *_ in seen] == [False, False, True, False]
+    assert seen[-1] == (0, None, "I write")
+
+
 def test_a_false_end_of_a_fence_is_shown():
-    blocks, _ = flushed("```\n", [4])
+    blocks, _ = flushed("```text\n", [8])
 
     blocks.feed("``")
     assert blocks.flush() == []

@@ -31,6 +31,29 @@ def test_code_of_any_other_stays_plain(language):
     assert highlighted("if x < 1: '&'\n", language) == "if x &lt; 1: '&amp;'\n"
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("Dear Ms Berger,\n\nI write about it.\n", True),
+        ("[Your Name]\n[Your Street]\n", True),
+        ("Subject: Smith & Sons\n", True),
+        ("親愛なる田中様\n", True),
+        ("¡Hola, Ana!\n", True),
+        ("A" + " word" * 100, True),
+        ("Dear Ms Berger,", False),  # the line may go on
+        ("npm install it\n", False),
+        ("Name  Age\nAnna   40\n", False),
+        ("Notes/\n├── a\n", False),
+        ("A --> B\n", False),
+        ("Traceback (most recent call last):\n", False),
+        ("\nDear Ms Berger,\n", False),
+    ],
+)
+def test_the_first_line_tells_a_letter_from_code(code, expected):
+    [html] = render(f"```\n{code}```" if code.endswith("\n") else f"```\n{code}")
+    assert html.startswith('<figure class="code words">' if expected else '<figure class="code">')
+
+
 def test_the_text_stays_what_it_is():
     code = "\n\n  <?php\n\techo 'a & b';  \n\ufeff\u2028 x\n\n"
     for language in (

@@ -70,6 +70,24 @@ def test_the_shortcuts_open_at_their_beginning(page: Page) -> None:
     expect(dialog.get_by_role("button")).to_be_in_viewport()
 
 
+def test_no_section_of_the_settings_is_cut(page: Page) -> None:
+    page.locator(".sidebar-toggle").click()
+    page.locator("#sidebar [data-opens=preferences]").click()
+    for place in (".settings-dialog", "#settings-page"):
+        sections = page.locator(f"{place} .settings-sections a")
+        expect(sections.last).to_be_visible()
+        ends = sections.evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
+        assert len(ends) > 6
+        assert max(ends) <= 320
+        page.goto("/settings/")
+
+
+def test_a_title_has_two_lines(page: Page) -> None:
+    title = page.locator("#title")
+    lines = title.evaluate("it => it.clientHeight / parseFloat(getComputedStyle(it).lineHeight)")
+    assert 1.9 < lines < 2.6
+
+
 def test_titles_of_results_are_not_cut(page: Page) -> None:
     page.locator(".sidebar-toggle").click()
     page.locator("#sidebar a.search-field").click()

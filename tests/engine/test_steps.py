@@ -320,7 +320,7 @@ def test_a_reply_searches_reads_and_cites(searcher: Person, web: Web) -> None:
     assert "1 search · 1 page read" in page
     assert re.search(r'<a class="cite" href="(#fn-\S+-source\.2)" [^>]*>\[2\]</a>', page)
     message = stream.meta["message"]
-    assert f'<li id="fn-{message}-source.2">' in page
+    assert f'<div id="fn-{message}-source.2">' in page
     assert "The walnut boat was built in 1926." in page
 
 

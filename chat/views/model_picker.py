@@ -177,6 +177,11 @@ def _derived(model: LlmModel) -> str | Promise:
     return LONG_TEXTS if model.window >= LONG_WINDOW else EVERYDAY
 
 
+def label_of(model: LlmModel, doors: Iterable[dict[str, Any]]) -> str:
+    """Return the name of the door that leads to a model, or else of the model."""
+    return next((door["name"] for door in doors if door["model"] == model), model.name)
+
+
 def named_doors(offered: Catalog) -> list[dict[str, Any]]:
     """Return the doors that lead this person to a model, each with its name and its sentence."""
     return [

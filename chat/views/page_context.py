@@ -130,7 +130,7 @@ def _choice_of_model(catalog: Catalog, model: LlmModel) -> dict[str, Any]:
     return {
         "current_model": model.id,
         "doors": doors,
-        "model_label": next((door["name"] for door in doors if door["model"] == model), model.name),
+        "model_label": model_picker.label_of(model, doors),
         "model_groups": model_picker.by_maker_beside(doors, catalog),
         "thinkers": [each.id for each in catalog if parameter_form.can_switch_thinking(each)],
         "for_pictures": None if model.vision else for_pictures(catalog),

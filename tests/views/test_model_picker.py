@@ -177,6 +177,7 @@ def test_favourites_are_kept_for_the_person(server: Server) -> None:
     assert star(alice, QWQ, False).json() == {"favourites": [GLM]}
     assert star(alice, "@cf/no/such", False).json() == {"favourites": [GLM]}
     assert alice.get("/").text.count('data-theme="dark"') == 1, "the other preferences stay"
+    assert "Site default (Everyday)" in alice.get("/settings/").text, "as the page of the chat calls it"
     star(alice, GLM, False)
 
 

@@ -67,7 +67,8 @@ def _general(request: HttpRequest) -> HttpResponse:
     model = current["model"]
     row = Preferences.of(access.get_user(request))
     favourites = [each for each in offered if row and each.id in row.favourites]
-    doors = [each for each in model_picker.named_doors(offered) if each["model"] not in favourites]
+    named = model_picker.named_doors(offered)
+    doors = [each for each in named if each["model"] not in favourites]
     apart = [*favourites, *(door["model"] for door in doors)]
     context: dict[str, Any] = {
         "saved": "saved" in request.GET,
@@ -76,7 +77,7 @@ def _general(request: HttpRequest) -> HttpResponse:
         "model_groups": model_picker.by_maker(
             each for each in offered if each not in apart and (each.id == model or not is_finetune_base(each))
         ),
-        "site_default": offered.default,
+        "site_default": model_picker.label_of(offered.default, named),
         "model": model,
         "web_search": current["web_search"] if is_web_search_offered() else "",
         "former": offered.name_of(model) if model and not _is_model(offered, model) else "",

@@ -15,7 +15,4 @@ const list = document.getElementById('conversations');
 const addKeys = () => import('./list_keys.js').then(({ addListKeys }) => addListKeys(list));
 list?.closest('nav').addEventListener('focusin', addKeys, { once: true });
 
-// On a narrow page the sections are one scrolling row: scroll the current one into view.
-document.querySelector('.settings-sections [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-
 setUp(document);

@@ -210,14 +210,6 @@ def test_the_settings_stand_beside_the_conversations(chat: ChatPage) -> None:
     expect(chat.replies).to_have_count(1)
 
 
-def test_on_a_phone_the_sections_are_a_row_at_the_current_one(window: Window, server: Server) -> None:
-    page = window(server, "alice", at="/settings/readings/", width=320)
-    current, nav = page.locator(".settings-sections [aria-current]"), page.locator(".settings-sections")
-    expect(current).to_be_in_viewport(ratio=1)
-    assert nav.bounding_box()["height"] < 2 * current.bounding_box()["height"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
 @pytest.mark.parametrize(("locale", "heading"), [("en-GB", "By model"), ("de-DE", "Nach Modell")])
 def test_costs_are_not_cut_off_on_a_phone(window: Window, server: Server, locale: str, heading: str) -> None:
     server.person("bob").post("/c/", {"content": "A long question", "client_key": KEY})

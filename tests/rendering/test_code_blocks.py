@@ -34,21 +34,13 @@ def test_code_of_any_other_stays_plain(language):
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("Dear Ms Berger,\n\nI write about it.\n", True),
-        ("[Your Name]\n[Your Street]\n", True),
-        ("Subject: Smith & Sons\n", True),
-        ("親愛なる田中様\n", True),
-        ("¡Hola, Ana!\n", True),
-        ("A" + " word" * 100, True),
-        ("Dear Ms Berger,", False),  # the line may go on
-        ("npm install it\n", False),
-        ("Name  Age\nAnna   40\n", False),
-        ("Notes/\n├── a\n", False),
-        ("A --> B\n", False),
-        ("Traceback (most recent call last):\n", False),
-        ("\nDear Ms Berger,\n", False),
+        ("Dear Ms Berger,\n\nI write about it.\n", True), ("[Your Name]\n[Your Street]\n", True),
+        ("Subject: Smith & Sons\n", True), ("親愛なる田中様\n", True), ("¡Hola, Ana!\n", True),
+        ("A" + " word" * 100, True), ("Dear Ms Berger,", False),  # the line may go on
+        ("npm install it\n", False), ("Name  Age\nAnna   40\n", False), ("Notes/\n├── a\n", False),
+        ("A --> B\n", False), ("Traceback (most recent call last):\n", False), ("\nDear Sir,\n", False),
     ],
-)
+)  # fmt: skip
 def test_the_first_line_tells_a_letter_from_code(code, expected):
     [html] = render(f"```\n{code}```" if code.endswith("\n") else f"```\n{code}")
     assert html.startswith('<figure class="code words">' if expected else '<figure class="code">')

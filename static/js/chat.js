@@ -1,6 +1,6 @@
 import { Composer } from './composer.js';
 import { drafts, isReloadedToSend, reloadToSend } from './drafts.js';
-import { ScrollFollower, addCodeActions, announce, page } from './page.js';
+import { ScrollFollower, addCodeActions, addTableCopy, announce, page } from './page.js';
 
 const SHORTCUTS = { KeyO: 'new-chat', KeyS: 'fold', Escape: 'composer' }; // with Ctrl+Shift; Escape with Shift
 const DIALOGS = { k: 'search', '/': 'shortcuts' }; // with Ctrl or Cmd; some keyboards have / with Shift
@@ -64,6 +64,7 @@ class Chat {
   /** Set up articles from the server that were not in the thread before. */
   setUpArticles() {
     addCodeActions(this.thread);
+    for (const type of ['pointerover', 'focusin']) this.thread.addEventListener(type, addTableCopy);
     this.updateTurnButtons();
     const live = this.thread.querySelector(':is([data-status=running], [data-status=queued], [data-status=waiting])');
     if (live && !this.busy) this.#resume(live);

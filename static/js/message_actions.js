@@ -82,7 +82,7 @@ function copyMarkdown(chat, button) {
 async function sayCopied(button, copying) {
   if (!(await copying)) return showError(button.closest('article'), page.text('not-copied'));
   announce(page.text('copied'));
-  return showCopied(button);
+  return button.firstElementChild ? showCopied(button) : (button.textContent = page.text('copied'));
 }
 
 /** Allow or decline a call of a tool. The stream of the reply shows what follows. */

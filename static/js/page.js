@@ -18,9 +18,14 @@ export function parseTrustedHtml(html) {
   return template.content;
 }
 
-/** Add the buttons to each code block and table that lacks them, whether streamed, loaded or inserted above. */
+/** Add its Copy to a table that is pointed at or has the focus: one for each would make long pages longer. */
+export function addTableCopy({ target }) {
+  const table = target.closest('.table:not(:has(> button))');
+  table?.prepend(document.getElementById('code-actions-template').content.lastElementChild.cloneNode(true));
+}
+
+/** Add the buttons to each code block that lacks them, whether streamed, loaded or inserted above. */
 export function addCodeActions(root) {
-  for (const table of root.querySelectorAll('.table > table:first-child')) table.before(cloneTemplate('copy-table-template'));
   for (const code of root.querySelectorAll('figcaption + pre')) {
     const actions = cloneTemplate('code-actions-template');
     const [run, open] = actions.querySelectorAll('[data-action=open-text]');

@@ -112,6 +112,7 @@ def test_a_letter_is_copied_as_it_looks_and_without_marks(window: Window, server
 @ALL
 def test_a_table_has_a_copy_of_its_own(window: Window, server: Server, way: Way) -> None:
     chat = opened(window, server, LETTER, **way.window)
+    chat.reply.locator(".table").focus()
     way.press(named(chat.reply, "Copy table"))
     expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
     forms = chat.page.evaluate(READ)

@@ -45,7 +45,7 @@ def ask_to_end(page: Page, text: str, status: str) -> None:
     page.locator("#content").press("Enter")
     expect(chat.reply).to_have_attribute("data-status", status)
     if status == "failed":
-        expect(chat.reply.locator(".request")).to_be_visible()  # the words that are fetched for it
+        expect(chat.reply.locator(".retry:not([inert])")).to_have_count(1)  # its words are fetched
 
 
 def test_the_pages_of_those_who_are_signed_out(visit: Callable[..., Page]) -> None:

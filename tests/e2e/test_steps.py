@@ -14,7 +14,9 @@ STANDING = """() => {
   window.moved = [];
   new PerformanceObserver((list) => {
     for (const { sources } of list.getEntries()) {
-      for (const { node } of sources) if (node) window.moved.push(node.outerHTML ?? node.data);
+      for (const { node } of sources) {
+        if (document.getElementById('thread').contains(node)) window.moved.push(node.outerHTML ?? node.data);
+      }
     }
   }).observe({ type: 'layout-shift' });
 }"""

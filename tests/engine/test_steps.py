@@ -17,7 +17,6 @@ from tests.support.people import CSRF
 from tests.support.server import Person, Server, Stream
 from tests.support.waiting import until
 from tests.support.web import Web, served
-from tests.views.objects import upload
 
 MINE = {"tools": ["search_my_chats"]}
 
@@ -265,7 +264,7 @@ def test_a_model_without_tools_writes_what_to_search_for(alice: Person, earlier:
 
 def test_of_a_question_with_a_picture_it_writes_queries_too(alice: Person, earlier: None, fake: Fake) -> None:
     before = len(fake.calls)
-    boat = upload(alice, "boat.jpg", pictures.jpeg())
+    boat = alice.uploaded("boat.jpg", pictures.jpeg())["id"]
     seeing = {"model": "@cf/meta/llama-3.2-11b-vision-instruct", "attachments": [boat]}
     with alice.ask(says_line("walnut boat"), **seeing, **MINE) as stream:
         stream.to_end()

@@ -12,7 +12,7 @@ from typing import Any
 
 from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
-from .markdown import parse
+from .markdown import block_count, parse
 from .questions import question_html
 
 MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
@@ -165,3 +165,8 @@ class PageRenderer:
 
 
 STORE = HtmlStore()
+
+
+def stored_block_count(text: str) -> int:
+    """Return the number of blocks of a text that does not change. It is kept: each frame of a step asks."""
+    return int(STORE.get_or_make(key_of(text, "blocks"), lambda: (str(block_count(text)), True)))

@@ -179,3 +179,10 @@ def test_a_message_that_is_larger_than_the_store_is_not_kept():
 
 def test_a_lone_half_of_a_character_has_a_key_too():
     assert key_of("\ud800", "m") != key_of("\ud801", "m")
+
+
+def test_blocks_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{PATIENCE}\n\n- a\n- b\n\nc"
+    assert message_html.stored_block_count(text) == 3
+    monkeypatch.delattr(message_html, "block_count")
+    assert message_html.stored_block_count(text) == 3

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, ngettext
 
 from chat.catalog.catalog import model_name
 from chat.models import Step
-from chat.rendering.markdown import block_count
+from chat.rendering.message_html import stored_block_count
 
 from .mcp import servers
 from .mcp.schemas import is_visible
@@ -24,7 +24,7 @@ def shown_groups(steps: Iterable[Step], text: str, **how: bool) -> list[dict[str
     `after`: the number of blocks before that place. `how`: see `shown_steps`.
     """
     every = list(steps)
-    counts = {offset: block_count(text[:offset]) for offset in {step.text_offset for step in every}}
+    counts = {offset: stored_block_count(text[:offset]) for offset in {step.text_offset for step in every}}
     groups: dict[int, list[Step]] = {}
     for step in every:
         groups.setdefault(counts[step.text_offset], []).append(step)

@@ -40,3 +40,9 @@ def test_nowhere_else_is_text_declared_to_be_safe() -> None:
     sources = [*CHAT.rglob("*.py"), *CHAT.parent.joinpath("templates", "chat").rglob("*.html")]
     found = {path.name for path in sources if unescaped.search(path.read_text("utf-8"))}
     assert found == {"rendered.py"}
+
+
+def test_a_comment_of_a_template_is_on_one_line() -> None:
+    """Django shows people a comment that has a line break."""
+    pages = CHAT.parent.joinpath("templates").rglob("*.html")
+    assert [page.name for page in pages if re.search(r"\{#(?!.*#\})", page.read_text("utf-8"))] == []

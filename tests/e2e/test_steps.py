@@ -69,7 +69,7 @@ def test_steps_are_shown_as_they_happen_and_fold_into_a_line(chat: ChatPage) -> 
 def test_what_the_model_has_written_stays_where_it_is(chat: ChatPage) -> None:
     turns: list[dict[str, object]] = [
         {"text": "Let me look. " * 12, "calls": searches("walnut", "boat", "a longer search for all of it")},
-        {"text": "One more:", "calls": searches("shed")},
+        {"text": "One more:\n", "calls": searches("shed")},
         {"text": "It is in the shed [1]. " * 3},
     ]
     asked(chat, *turns, delay=0.05)

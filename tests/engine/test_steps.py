@@ -55,7 +55,7 @@ def test_a_call_is_a_step_and_its_result_goes_to_the_model(
     alice: Person, earlier: None, server: Server, fake: Fake, shape: str
 ) -> None:
     answer = {"text": "In the shed [1]."}
-    line = turns_line({"text": "I look.", "calls": search("walnut")}, answer, shape=shape)
+    line = turns_line({"text": "I look.\n", "calls": search("walnut")}, answer, shape=shape)
     before = len(fake.calls)
     with alice.ask(line, **MINE) as stream:
         stream.to_end()
@@ -69,6 +69,13 @@ def test_a_call_is_a_step_and_its_result_goes_to_the_model(
     assert [message["role"] for message in second["messages"][-2:]] == ["assistant", "tool"]
     assert '<source number="1">' in second["messages"][-1]["content"]
     assert second["messages"][-1]["tool_call_id"] == second["messages"][-2]["tool_calls"][0]["id"]
+
+
+def test_a_table_goes_on_after_a_call(alice: Person, earlier: None) -> None:
+    line = turns_line({"text": "|a|\n|-|\n", "calls": search("boat")}, {"text": "|1|"})
+    with alice.ask(line, **MINE) as stream:
+        stream.to_end()
+    assert stream.text == "|a|\n|-|\n|1|"
 
 
 def test_a_replay_brings_each_step_once_in_its_last_state(alice: Person, earlier: None) -> None:

@@ -105,9 +105,11 @@ class ActiveRun:
             self.started = timezone.now()
 
     def begin_paragraph(self) -> None:
-        """Separate what the model writes after a call from what it wrote before."""
-        if self.state.text and not self.state.text.endswith("\n"):
-            self.state.append(PARAGRAPH)
+        """Separate what the model writes after a call from what it wrote before, except rows of a table."""
+        text = self.state.text
+        has_row = text.endswith("\n") and text.startswith("|", text.rfind("\n", 0, -1) + 1)
+        if text and not text.endswith(PARAGRAPH) and not has_row:
+            self.state.append(PARAGRAPH[text.endswith("\n") :])
 
     def mark_first_token(self, text: str) -> None:
         """Record the times of the first token and of the first token that is no reasoning."""

@@ -68,7 +68,12 @@ export class Reply {
 
   /** @param {{steps_html: string}} payload  all steps of the reply, as the page shows them: between blocks of its text */
   showSteps({ steps_html: html }) {
-    for (const part of Array.from(parseTrustedHtml(html).children)) this.#placeSteps(part);
+    const parts = Array.from(parseTrustedHtml(html).children);
+    for (const old of this.article.querySelectorAll('[data-after]')) {
+      // A page made before all text was stored shows the last steps too early.
+      if (!parts.some((part) => part.dataset.after === old.dataset.after)) old.remove();
+    }
+    for (const part of parts) this.#placeSteps(part);
     const before = this.article.dataset.status;
     const asking = this.article.querySelector('.steps:has(form) > summary');
     this.status = asking ? 'waiting' : 'running';

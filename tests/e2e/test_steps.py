@@ -157,10 +157,14 @@ def test_the_person_is_asked_and_sees_what_would_be_sent(chat: ChatPage, chosen:
 
 
 def test_a_question_is_answered_without_scripts(chat: ChatPage, window: Window, server: Server) -> None:
-    asked(chat, {"calls": [["read_page", {"url": "https://web.example/?a=1"}]]}, {"text": "Then without."})
+    call = {"text": "I look.", "calls": [["read_page", {"url": "https://web.example/?a=1"}]]}
+    asked(chat, call, {"text": "Then without."})
     expect(chat.reply.locator(".steps form")).to_be_visible()
+    # As on a page that was made before the last words were stored.
+    chat.reply.locator("[data-after]").evaluate("part => part.dataset.after = 0")
     chat.page.wait_for_url(re.compile("/c/"))
     page = window(server, "alice", at=chat.page.url.removeprefix(server.url), java_script_enabled=False)
     page.get_by_role("button", name="Don’t allow").click()
     chat.ended()
     expect(chat.reply).to_contain_text("Then without.")
+    expect(chat.reply.locator(".steps")).to_have_count(1)

@@ -12,6 +12,7 @@ from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.html_feed import HtmlFeed
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.streaming.viewer import Viewer, Viewers
+from chat.models import Step
 from chat.rendering.blocks import Blocks, Patch
 from chat.rendering.markdown import render
 from chat.wire import sse
@@ -187,6 +188,23 @@ async def test_reasoning_comes_as_it_is_and_before_the_text() -> None:
     run.append("**Yes.**")
     run.finish(RunOutcome("complete"))
     assert await reader.end() == render("**Yes.**")
+
+
+async def test_in_a_copy_a_step_waits_for_the_text_before_it() -> None:
+    """The owner stores a step at once, and its text a little later."""
+    run = run_state()
+    reader = Reader(run)
+    run.append("I ")
+    run.show_steps([Step(number=1, revision=1, tool="web_search", text_offset=7)])
+    await becomes(lambda: reader.text == "I ")
+    assert reader.position.steps == 0
+    run.append("look.")
+    await becomes(lambda: reader.position == Position(7, steps=1))
+    assert b'data-after=\\"1\\"' in reader.frames[-1]
+    run.show_steps([Step(number=2, revision=2, tool="web_search", text_offset=9)])
+    run.finish(RunOutcome("interrupted"))  # what follows is lost
+    await reader.end()
+    assert reader.position == Position(7, steps=4, done=True)  # both were stopped
 
 
 async def test_a_text_that_shrank_is_shown_anew() -> None:

@@ -86,10 +86,11 @@ class HtmlFeed(Feed):
     def lacks_text_before_step(self, at: Position) -> bool:
         """Return True until the viewer has the text before the step, unless it would get more than that.
 
-        A page that gets the step first would have to move it.
+        A page that gets the step first would have to move it. A copy of a live run may lack some of it.
         """
         offset = self.state.next_step(at.steps).text_offset - len(self.state.info.earlier)
-        return at.text < min(offset, len(self.state.text)) and self.rendered.text <= offset
+        end = offset if self.state.outcome is None else min(offset, len(self.state.text))
+        return at.text < end and self.rendered.text <= offset
 
     def _step_extras(self) -> dict[str, object]:
         steps = [*self.state.earlier_steps, *self.state.steps.values()]

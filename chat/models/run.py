@@ -299,6 +299,9 @@ class Run(ModelRequest):
         if self.tools:
             from .step import Step, stop_unfinished  # which refers to runs
 
-            for step in stop_unfinished(Step.objects.filter(run_id=self.pk)):
+            steps, end = list(Step.objects.filter(run_id=self.pk)), self.text_offset + len(text)
+            beyond = [step for step in steps if step.text_offset > end]  # behind text that was lost
+            for step in {*stop_unfinished(steps), *beyond}:
+                step.text_offset = min(step.text_offset, end)
                 step.save()
         return True

@@ -16,7 +16,7 @@ from django.utils import timezone
 from chat.engine.streaming.feed import PlainFeed
 from chat.engine.streaming.html_feed import HtmlFeed
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Citation, Message, Run, RunChunk, Worker
+from chat.models import Citation, Message, Run, RunChunk, Step, Worker
 from chat.ownership import journal, recovery
 from chat.ownership.journal import Entry, Journal, ProcessLock
 from chat.ownership.protocol import Heartbeat, Texts
@@ -83,6 +83,16 @@ def test_recovery_ends_only_runs_of_a_past_epoch(worker: Worker, reply: Message,
     assert not RunChunk.objects.filter(run=left).exists()
     going.refresh_from_db()
     assert going.is_live
+
+
+def test_a_step_stands_within_the_text_that_was_stored(
+    worker: Worker, reply: Message, tmp_path: Path
+) -> None:
+    left = live_run(reply, worker, "I ")
+    Run.objects.filter(pk=left.pk).update(tools=["web_search"])
+    Step.objects.create(run=left, message=reply, number=1, turn=1, revision=1, text_offset=7)
+    recover(tmp_path, fences=[(worker.pk, Heartbeat(1, 0))])
+    assert list(Step.objects.values_list("state", "text_offset")) == [("stopped", 2)]
 
 
 def test_a_run_of_ours_that_nobody_writes_is_ended(worker: Worker, reply: Message, tmp_path: Path) -> None:

@@ -198,6 +198,10 @@ class OverlapFilter:
         self._held += text
         return "" if self._may_repeat() else self.close()
 
+    def pause(self) -> str:
+        """Return the text held back, if there is any, as `close` does: something else stands behind it."""
+        return self.close() if self._held else ""
+
     def close(self) -> str:
         """Return the text held back, without the repetition; from then on `feed` passes everything."""
         self._closed = True

@@ -237,6 +237,20 @@ def test_after_kill_9_the_steps_are_there_and_continue_uses_them(
     assert page.count('<li data-state="done">') == 1
 
 
+def test_what_a_continuation_writes_before_a_call_stands_there(
+    alice: Person, earlier: None, fake: Fake
+) -> None:
+    then = turns_line({"text": "I look.", "calls": search("walnut")})
+    line = f"{says_line('I look. Then I see.', reason='length')}\n{then.replace('fake:', 'fake-then:')}"
+    with alice.ask(line, **MINE) as stream:
+        stream.to_end()
+    before = len(fake.calls)
+    with alice.start(f"/messages/{stream.meta['message']}/continue/") as more:
+        more.to_end()
+    assert more.text.startswith("I look.\n\nYou said")
+    assert fake.calls[before + 1]["body"]["messages"][-2]["content"] == "I look."
+
+
 def test_a_page_shows_the_steps_without_scripts_too(alice: Person, earlier: None) -> None:
     with alice.ask(turns_line({"calls": search("<b>boat</b>")}, {"text": "Done."}), **MINE) as stream:
         stream.to_end()

@@ -192,6 +192,7 @@ class Supervisor:
             calls = stream.decoder.tool_calls if stream else []
             if not calls or outcome.status != Run.Status.COMPLETE or "tools" not in request.raw_parameters:
                 return replace(outcome, usage=usage)
+            active_run.state.append(active_run.overlap_filter.pause())
             following = await loop.answer(request, calls)
             if following is None:
                 return RunOutcome(Run.Status.WAITING, usage=usage)

@@ -84,6 +84,15 @@ def test_what_the_model_has_written_stays_where_it_is(chat: ChatPage) -> None:
     assert chat.reply.locator(".prose").evaluate(order) == streamed
 
 
+def test_a_call_has_one_sign_of_life(chat: ChatPage) -> None:
+    asked(chat, {"text": "I look.", "calls": searches("fake: slow")})
+    expect(chat.reply.locator(".steps[data-live]")).to_be_visible()
+    dot = "text => getComputedStyle(text, '::after').content"
+    assert chat.reply.locator(".prose").evaluate(dot) == "none"
+    chat.stop.click()
+    chat.ended("stopped")
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_number_of_a_source_opens_it(
     chat: ChatPage, window: Window, server: Server, scripts: bool

@@ -178,7 +178,7 @@ def test_two_tabs_send_it_once(window: Window, server: Server, locks: bool) -> N
         chat.page.context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined })")
         chat.page.reload()
     text = f"Only once, please. Locks: {locks}"
-    began(chat, question("words tokens=150 delay=0.05"))
+    began(chat, question("words tokens=400 delay=0.05"))
     tab = chat.another_tab()
     tab.grown_to(5)
     chat.ask(text)

@@ -78,6 +78,15 @@ def test_a_table_goes_on_after_a_call(alice: Person, earlier: None) -> None:
     assert stream.text == "|a|\n|-|\n|1|"
 
 
+def test_what_is_thought_after_calls_begins_a_paragraph(alice: Person, earlier: None, fake: Fake) -> None:
+    first = {"thought": "I have to look.", "calls": search("boat")}
+    line = turns_line(first, {"thought": "The results say it.", "text": "In the shed."})
+    with alice.ask(line, **MINE) as stream:
+        stream.to_end()
+    assert stream.reasoning == "I have to look.\n\nThe results say it."
+    assert fake.calls[-1]["body"]["messages"][-2]["reasoning"] == "I have to look."
+
+
 def test_a_replay_brings_each_step_once_in_its_last_state(alice: Person, earlier: None) -> None:
     line = turns_line({"calls": search("walnut", "boat")}, {"calls": search("shed")}, {"text": "Done."})
     with alice.ask(line, **MINE) as stream:

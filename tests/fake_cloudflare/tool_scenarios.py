@@ -13,7 +13,10 @@ from tests.fake_cloudflare.run import Run, scenario
 
 
 def turns_line(*turns: dict[str, Any], **options: object) -> str:
-    """The line of a question whose reply takes these turns, `{"text"?, "calls"?: [[name, arguments], …]}`."""
+    """The line of a question whose reply takes these turns.
+
+    `{"thought"?, "text"?, "calls"?: [[name, arguments], …]}`
+    """
     data = base64.b64encode(json.dumps(turns).encode()).decode()
     return " ".join(["fake: turns", f"data={data}", *(f"{key}={value}" for key, value in options.items())])
 
@@ -29,6 +32,8 @@ async def turns(run: Run, data: str = "", shape: str = "fragments", delay: float
     turn = script[min(len(asked), len(script) - 1)]
     calls = turn.get("calls", []) if run.body.get("tools") else []
     texts = [frames.chunk(token) for token in frames.tokens_of(turn.get("text", ""))]
+    if thought := turn.get("thought"):
+        texts.insert(0, frames.chunk(thought, "reasoning_content"))
     if shape == "native":
         called = [{"name": name, "arguments": arguments} for name, arguments in calls]
         pieces = [frame({"response": turn.get("text", ""), "tool_calls": called})]

@@ -210,16 +210,17 @@ class Supervisor:
                 self._record_model(active_run, request, stream)
                 active_run.note_passages(request, stream)
                 async for delta in stream:
-                    text = delta.shown_text
-                    if active_run.tool_loop:
-                        active_run.tool_loop.note(delta)
+                    text, reasoning = delta.shown_text, delta.reasoning
+                    if loop := active_run.tool_loop:
+                        loop.note(delta)
+                        reasoning = loop.new_reasoning(reasoning)
                     if active_run.first_text_at is None:
                         active_run.mark_first_token(text)
                     if self.writer.is_behind:
                         await self.writer.caught_up()
                     state.append(
                         active_run.overlap_filter.feed(text)[: room - len(state.text)],
-                        delta.reasoning[: MAX_REPLY_CHARS - len(state.reasoning)],
+                        reasoning[: MAX_REPLY_CHARS - len(state.reasoning)],
                     )
                     if len(state.text) >= room or len(state.reasoning) >= MAX_REPLY_CHARS:
                         return _truncated(state, usage=stream.usage)

@@ -26,7 +26,7 @@ from chat.wire.delta import Delta, merged_fields
 from chat.wire.text import sanitize
 
 from . import tool_messages
-from .active_run import ActiveRun, source_citation
+from .active_run import PARAGRAPH, ActiveRun, source_citation
 from .step_store import StepStore, read_past
 
 INSTRUCTION = (
@@ -157,6 +157,11 @@ class ToolLoop:
         if delta.more:
             self.turn.more = merged_fields(self.turn.more, delta.more)
 
+    def new_reasoning(self, reasoning: str) -> str:
+        """Return a delta's reasoning; the first after calls begins a paragraph."""
+        end = len(self._run.state.reasoning)
+        return PARAGRAPH + reasoning if reasoning and end and end == self.turn.reasoning_offset else reasoning
+
     async def answer(self, request: ChatRequest, calls: Sequence[Mapping[str, Any]]) -> ChatRequest | None:
         """Call the tools, at most some at once, and return the request that holds the results.
 
@@ -165,7 +170,7 @@ class ToolLoop:
         self._turns += 1
         state = self._run.state
         text = state.text[self.turn.text_offset :]
-        reasoning = state.reasoning[self.turn.reasoning_offset :]
+        reasoning = state.reasoning[self.turn.reasoning_offset :].removeprefix(PARAGRAPH)
         called = [tool_messages.call_of(each) for each in calls]
         asked: dict[str, Any] = {
             "role": "assistant",

@@ -1,6 +1,7 @@
 """Messages sent while a reply is being written wait above the box, and are sent in their order."""
 
 import re
+import uuid
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -177,7 +178,7 @@ def test_two_tabs_send_it_once(window: Window, server: Server, locks: bool) -> N
     if not locks:
         chat.page.context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined })")
         chat.page.reload()
-    text = f"Only once, please. Locks: {locks}"
+    text = f"Only once, please: {uuid.uuid4()}"  # also if the test runs a second time
     began(chat, question("words tokens=400 delay=0.05"))
     tab = chat.another_tab()
     tab.grown_to(5)

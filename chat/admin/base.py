@@ -84,8 +84,12 @@ class ChatAdmin(admin.ModelAdmin):
     def page(self, request: HttpRequest, template: str, title: Any, **more: Any) -> TemplateResponse:
         """Return a page of this model that is no list and no form of Django's."""
         context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
-        context["opens_here_only"] = urlsplit(settings.SITE_URL).hostname in ("localhost", "127.0.0.1", "::1")
         return TemplateResponse(request, f"admin/chat/{self.opts.model_name}/{template}.html", context)
+
+    def link_page(self, request: HttpRequest, title: Any, **more: Any) -> TemplateResponse:
+        """Return the page that shows a link to be passed on."""
+        here = urlsplit(settings.SITE_URL).hostname in ("localhost", "127.0.0.1", "::1")
+        return self.page(request, "link", title, opens_here_only=here, **more)
 
 
 class ReadOnlyAdmin(ChatAdmin):

@@ -95,9 +95,8 @@ class InviteAdmin(ChatAdmin):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
         """Show the link. Only its digest is stored, so this page cannot be shown again."""
         token = request.drawn_token  # type: ignore[attr-defined]
-        return self.page(
+        return self.link_page(
             request,
-            "link",
             _("Invitation link"),
             invite=obj,
             days=VALID_FOR.days,

@@ -160,7 +160,7 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class PersonUsage:
-    """What one person used, by model and tool."""
+    """The usage of one person, by model and tool."""
 
     name: str
     used: list[ModelUsage]

@@ -182,7 +182,7 @@ class UserAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, Dj
         link = self._new_link(request, person) if form.is_valid() else ""
         days = settings.PASSWORD_RESET_TIMEOUT // 86_400
         title = gettext("Password reset link")
-        return self.page(request, "link", title, person=person, form=form, link=link, days=days)
+        return self.link_page(request, title, person=person, form=form, link=link, days=days)
 
     def _reachable(self, request: HttpRequest, key: str) -> User:
         if not self.has_change_permission(request):

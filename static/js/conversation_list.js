@@ -1,4 +1,5 @@
 import { addMenuButton, hrefOf, isPinned, setState, setTitle, updateItem } from './conversation_item.js';
+import { glide } from './glide.js';
 import { arrange, cloneTemplate, page } from './page.js';
 
 /** The conversations of the sidebar, in the server's order and groups. */
@@ -22,7 +23,14 @@ export class ConversationList {
     const item = this.find(conversation) ?? this.#createItem(conversation, title);
     if (isPinned(item)) return; // pinned ones keep their order
     const today = this.#todayGroup();
-    if (today.firstElementChild !== item) keepingFocus(() => today.prepend(item));
+    if (today.firstElementChild !== item) this.#rearrange(() => today.prepend(item));
+  }
+
+  /** Let `change` move items, which keep the focus. What is in view glides: a group, and within it its items. */
+  #rearrange(change) {
+    const all = Array.from(this.root.querySelectorAll('.group, li'), (shown) => ({ shown, top: shown.getBoundingClientRect().top }));
+    keepingFocus(change);
+    for (const { shown, top } of all) if (shown.isConnected && top < innerHeight) glide(shown, top);
   }
 
   #createItem(conversation, title) {
@@ -64,7 +72,7 @@ export class ConversationList {
     const older = this.#olderThan(fresh, known);
     for (const item of older) placeInGroup(fresh, item.cloneNode(true), item.closest('.group'));
     const groups = Array.from(fresh.querySelectorAll('.group'), (group) => [groupLike(this.root, group) ?? group, group]);
-    keepingFocus(() => {
+    this.#rearrange(() => {
       for (const [shown, group] of groups) {
         const items = Array.from(group.querySelectorAll('li'), (item) => itemFor(known.get(hrefOf(item)), item));
         arrange(shown.querySelector('ul'), items);

@@ -1,9 +1,9 @@
 import { drafts } from './drafts.js';
+import { glide } from './glide.js';
 import { page } from './page.js';
 import { Reply } from './reply.js';
 import { Turn, appendArticle } from './turn.js';
 
-const GLIDE = { duration: 280, easing: 'cubic-bezier(.2, .7, .2, 1)' }; // of the box, from the middle of an empty page to its foot
 const HIDDEN_PAUSE_MS = 10_000; // on HTTP/1.1 all tabs of a site share six connections
 
 /** Sends questions and other requests for a reply, one at a time. */
@@ -151,12 +151,6 @@ export class Turns {
     addEventListener('online', () => this.#turn?.stream.reconnectNow());
     changed();
   }
-}
-
-/** Let the box go down from where it stood, unless less motion is asked for. Only what is seen moves, not the layout. */
-function glide(dock, top) {
-  const moved = top - dock.getBoundingClientRect().top;
-  if (moved && !matchMedia('(prefers-reduced-motion: reduce)').matches) dock.animate({ translate: [`0 ${moved}px`, '0'] }, GLIDE);
 }
 
 /**

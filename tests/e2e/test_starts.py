@@ -8,9 +8,18 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.input_methods import ALL, MOUSE, Way
-from tests.e2e.sidebar_page import Shell, drop
+from tests.e2e.network import Network
+from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
+from tests.support.waiting import until
 
+RECENT = 600.0  # milliseconds: what moves within 500 of an input is its effect, and is not counted
+WATCH_SHIFTS = """() => {
+  window.shifts = [];
+  const texts = (sources) => sources.map(({ node }) => node?.textContent);
+  const add = ({ hadRecentInput, sources }) => hadRecentInput || shifts.push(texts(sources));
+  new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type: 'layout-shift' });
+}"""
 NEW = {"mouse": "bob", "keyboard": "carol", "finger": "erin"}  # who have no chats yet
 
 
@@ -47,15 +56,33 @@ def test_the_box_moves_to_the_foot_and_nothing_jumps(chat: ChatPage) -> None:
     before = box.bounding_box()
     assert before["y"] < 450
     assert chat.page.locator(".greeting").bounding_box()["y"] < before["y"]
-    chat.page.evaluate(
-        "() => { window.shifts = 0; const add = each => { if (!each.hadRecentInput) shifts += each.value; };"
-        " const seen = new PerformanceObserver((list) => list.getEntries().forEach(add));"
-        " seen.observe({ type: 'layout-shift' }); }"
-    )
+    chat.page.evaluate(WATCH_SHIFTS)
     chat.asked("Hello")
     expect(chat.page.locator(".start")).not_to_be_visible()
     assert box.bounding_box()["y"] > 600
-    assert chat.page.evaluate("shifts") == 0
+    assert chat.page.evaluate("shifts") == []
+
+
+def test_the_row_of_a_chat_that_begins_late_pushes_nothing(window: Window, server: Server) -> None:
+    """A browser counts what moves later than half a second after a key: as the server took that long."""
+    drop(server.database, "alice")
+    conversations(server.database, "alice", ["Soup", "Tax", "Garden"])
+    network = Network(server.port)
+    try:
+        chat = ChatPage.open(window, network)
+        chat.page.locator("#conversations").hover()  # which loads the sidebar's module
+        expect(chat.page.locator(".options-button")).to_have_count(3)
+        chat.page.evaluate(WATCH_SHIFTS)
+        network.hold(b"event: meta")
+        chat.ask("Hello")
+        until(lambda: network.holds)
+        chat.page.wait_for_timeout(RECENT)
+        network.go_on()
+        chat.ended()
+    finally:
+        network.close()
+    expect(chat.page.locator("#conversations li")).to_have_count(4)
+    assert chat.page.evaluate("shifts") == []
 
 
 def test_on_a_phone_the_box_stays_at_the_thumb(window: Window, server: Server) -> None:

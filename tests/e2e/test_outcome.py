@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
@@ -121,8 +122,16 @@ def test_the_countdown_is_there_after_a_reload(chat: ChatPage) -> None:
     expect(wait).to_contain_text(re.compile(r"Wait 5\d\d s"))
 
 
-def test_there_is_one_way_to_try_again(chat: ChatPage) -> None:
-    chat.asked(question("status code=5035"), "failed")
+@pytest.mark.parametrize(
+    ("scenario", "status"),
+    [("status code=5035", "failed"), ("empty", "complete"), ("words tokens=3 first=600", "stopped")],
+)
+def test_there_is_one_way_to_try_again(chat: ChatPage, scenario: str, status: str) -> None:
+    chat.ask(question(scenario))
+    if status == "stopped":
+        expect(chat.reply).to_have_attribute("data-run", re.compile("."))
+        chat.stop.click()
+    chat.ended(status)
     told(chat)
     expect(chat.reply.get_by_role("button", name="Try again")).to_be_visible()
     for name in ("Regenerate", "Regenerate with another model"):

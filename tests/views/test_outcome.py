@@ -1,7 +1,9 @@
 """The explanation of a reply's end, with suggestions: on the page, in the stream, in its own part."""
 
 import re
+import uuid
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -112,6 +114,11 @@ def test_a_quota_that_is_used_up_offers_only_what_can_help(site: Server, servers
     alice = site.person("alice")
     stream = alice.asked(failing(3036), model=THIRD)
     path = f"/messages/{stream.meta['message']}/outcome/"
+    run = uuid.UUID(stream.run)
+    retry_at = str(site.database.value(f"SELECT retry_at FROM chat_run WHERE id = '{run.hex}'"))
+    assert "00:00:00" in retry_at
+    tomorrow = datetime.fromisoformat(retry_at) + timedelta(days=1)  # it may be a moment before midnight
+    site.database.rows(f"UPDATE chat_run SET retry_at = '{tomorrow:%F %T}+00:00' WHERE id = '{run.hex}'")
     part = alice.get(path, headers={"Cookie": f"sessionid={SESSIONS['alice']}; tz=Asia/Tokyo"}).text
     assert "It resets at 9 a.m. JST." in part
     assert "It resets at midnight UTC." in alice.get(path).text

@@ -156,7 +156,7 @@ def reply_limit(params: CompletionParams, model: LlmModel) -> int:
     if params.max_tokens:
         return params.max_tokens
     default = token_budget.default_max_tokens(model)
-    room = model.window - sum(token_budget.estimate_tokens(message, model) for message in params.messages)
+    room = model.window - token_budget.estimate_tokens(params.messages, model)
     return max(min(default, room), min(default, MIN_DEFAULT_TOKENS))
 
 

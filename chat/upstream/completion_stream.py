@@ -92,7 +92,7 @@ class CompletionStream:
         """The usage; an estimate if a stop sequence ended the request before the server's own count."""
         usage = self.decoder.usage
         if usage is None and self.decoder.is_stopped:
-            prompt = sum(token_budget.estimate_tokens(each, self.model) for each in self._sent.messages)
+            prompt = token_budget.estimate_tokens(self._sent.messages, self.model)
             return Usage(prompt, -(-self._chars // CHARS_PER_TOKEN), is_estimated=True)
         return usage
 

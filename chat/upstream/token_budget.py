@@ -54,12 +54,12 @@ def fit(
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
     wanted = min(reply or default_max_tokens(model), max_tokens_limit(model))
-    room = model.window - declared - wanted - sum(estimate_tokens(message, model) for message in system)
+    room = model.window - declared - wanted - estimate_tokens(system, model)
     kept = max(0, len(turns) - needed)
-    room -= sum(estimate_tokens(turn, model) for turn in turns[kept:])
+    room -= estimate_tokens(turns[kept:], model)
     if room + wanted < min(wanted, MIN_REPLY_TOKENS):
         raise UpstreamError(ErrorKind.TOO_LONG)
-    while kept > 0 and room >= (cost := estimate_tokens(turns[kept - 1], model)):
+    while kept > 0 and room >= (cost := _message_tokens(turns[kept - 1], model)):
         kept -= 1
         room -= cost
     while turns[kept]["role"] != "user" and kept < len(turns) - 1:
@@ -77,8 +77,12 @@ def default_max_tokens(model: LlmModel) -> int:
     return min(model.max_output or DEFAULT_MAX_TOKENS, model.window // DEFAULT_REPLY_DIVISOR)
 
 
-def estimate_tokens(message: dict[str, Any], model: LlmModel) -> int:
-    """Return an upper estimate of a message's tokens, from its UTF-8 bytes and its pictures."""
+def estimate_tokens(messages: Iterable[dict[str, Any]], model: LlmModel) -> int:
+    """Return an upper estimate of the tokens of messages, from their UTF-8 bytes and their pictures."""
+    return sum(_message_tokens(message, model) for message in messages)
+
+
+def _message_tokens(message: dict[str, Any], model: LlmModel) -> int:
     seen = sum(picture.tokens for picture in pictures_of(message))
     text = message["content"] + (message.get("reasoning", "") if model.reasoning else "")
     if calls := message.get("tool_calls"):

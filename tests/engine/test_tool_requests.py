@@ -60,6 +60,7 @@ def test_a_request_with_tools_fits(
     request = tool_messages.with_tools(planned(model, history), map(tool, range(len(tools)), tools))
     request = tool_messages.with_system(request, ["Today is Monday."])
     request = tool_messages.with_system(request, tool_messages.fitting(request, ["found " * 20_000]))
+    request = tool_messages.within_window(request)
     assert tokens(request) <= model.window
     asked = {
         "role": "assistant",
@@ -70,7 +71,9 @@ def test_a_request_with_tools_fits(
             for n, (chars, _) in enumerate(calls)
         ],
     }
-    following = tool_messages.following(request, asked, ["r" * size for _, size in calls])
+    following = tool_messages.within_window(
+        tool_messages.following(request, asked, ["r" * size for _, size in calls])
+    )
     least = replace(request, messages=[*request.messages, asked], max_tokens=1_000 + 100 * len(calls))
     # What the model wrote itself is never cut.
     assert tokens(following) <= max(model.window, tokens(least))
@@ -83,6 +86,7 @@ def test_a_request_with_tools_fits(
 def test_tools_beyond_the_room_are_not_declared(window: int, chars: int, declared: int) -> None:
     model = LlmModel("@cf/a/b", "B", window=window, tools=True)
     request = tool_messages.with_tools(planned(model, 0), [tool(n, chars) for n in range(20)])
+    request = tool_messages.within_window(request)
     assert len(request.raw_parameters.get("tools", ())) == declared
     assert request.max_tokens == default_max_tokens(model)
 

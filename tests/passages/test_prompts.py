@@ -45,7 +45,7 @@ def told(made: ChatRequest) -> list[tuple[str, str]]:
 
 
 def size(made: ChatRequest) -> int:
-    return sum(token_budget.estimate_tokens(message, made.model) for message in made.messages)
+    return token_budget.estimate_tokens(made.messages, made.model)
 
 
 def long_report(alice: User, **options: Any) -> Attachment:

@@ -100,8 +100,8 @@ def test_pictures_of_one_request_have_a_limit_of_bytes() -> None:
 def test_picture_counts_by_its_size(width: int, height: int, tokens: int) -> None:
     sized = replace(CAT, width=width, height=height)
     message = message_of("user", ["Well?", sized])
-    alone = token_budget.estimate_tokens({"content": "Well?"}, SEEING)
-    assert token_budget.estimate_tokens(message, SEEING) == alone + tokens
+    alone = token_budget.estimate_tokens([{"content": "Well?"}], SEEING)
+    assert token_budget.estimate_tokens([message], SEEING) == alone + tokens
 
 
 def test_turns_with_pictures_are_dropped_from_a_full_window() -> None:
@@ -109,7 +109,7 @@ def test_turns_with_pictures_are_dropped_from_a_full_window() -> None:
     turns = [message_of("user", ["?", replace(CAT, width=1120, height=1120)]) for _ in range(8)]
     fit = token_budget.fit(turns, small)
     assert 0 < len(fit.messages) < 8
-    assert sum(token_budget.estimate_tokens(each, small) for each in fit.messages) + fit.max_tokens <= 9_000
+    assert token_budget.estimate_tokens(fit.messages, small) + fit.max_tokens <= 9_000
 
 
 async def test_bytes_are_read_when_the_request_is_sent() -> None:

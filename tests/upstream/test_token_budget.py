@@ -44,7 +44,7 @@ def fit(messages: list[Message], model: LlmModel, reply: int | None) -> token_bu
 
 
 def cost(messages: list[Message], model: LlmModel) -> int:
-    return sum(token_budget.estimate_tokens(message, model) for message in messages)
+    return token_budget.estimate_tokens(messages, model)
 
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))

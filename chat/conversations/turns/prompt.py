@@ -153,8 +153,7 @@ class Prompts:
         reply_tokens = parameters.chosen_max_tokens(self.chosen) or token_budget.default_max_tokens(model)
         smaller = replace(model, window=model.window - expected)
         fit, start = _fit(self.system, *branch.merged(messages), smaller, reply_tokens)
-        tokens = sum(token_budget.estimate_tokens(message, model) for message in fit.messages)
-        return Context(start, expected + tokens)
+        return Context(start, expected + token_budget.estimate_tokens(fit.messages, model))
 
     def _request(
         self, branch_messages: Sequence[BranchMessage], following: Sequence[dict[str, Any]] = ()
@@ -201,7 +200,7 @@ class Prompts:
             return NO_DOCUMENTS
         questions = [each.text for each in reversed(messages) if each.role == Message.Role.USER and each.text]
         kept = [{"content": self.system}, *branch.merged(messages)[0][-1:], *following]
-        taken = sum(token_budget.estimate_tokens(each, self.model) for each in kept)
+        taken = token_budget.estimate_tokens(kept, self.model)
         window = self.model.window
         reply_tokens = window // REPLY_BESIDE_DOCUMENTS_DIVISOR
         room = min(window // DOCUMENTS_DIVISOR, window - taken - reply_tokens)
@@ -211,7 +210,7 @@ class Prompts:
 def _end_of(text: str, model: LlmModel) -> str:
     """Return the longest end of `text` that may be sent. The continuation depends most on the end."""
     room = model.window // CONTINUED_REPLY_DIVISOR
-    while (cost := token_budget.estimate_tokens({"content": text}, model)) > room:
+    while (cost := token_budget.estimate_tokens([{"content": text}], model)) > room:
         text = text[len(text) - len(text) * room // cost :]
     return text
 

@@ -102,7 +102,7 @@ class ToolLoop:
         if found:
             request = tool_messages.with_system(request, tool_messages.fitting(request, found))
         self._prompt_length = len(request.messages)
-        return request
+        return tool_messages.within_window(request)
 
     def _restore(self, steps: Sequence[Step]) -> None:
         """Count the steps that were made before the run waited."""
@@ -127,7 +127,7 @@ class ToolLoop:
         if "tools" not in request.raw_parameters:  # the site has none any more, or the model cannot call
             earlier = [each["content"] for each in before if each["role"] == "tool"]
             found = tool_messages.fitting(request, [*earlier, *results])
-            return tool_messages.with_system(request, found)
+            return tool_messages.within_window(tool_messages.with_system(request, found))
         request = replace(request, messages=[*request.messages, *before])
         return self._following(request, asked, results)
 
@@ -150,7 +150,8 @@ class ToolLoop:
         searches = [name for name in SEARCHES if name in self._tools]
         calls = [self._call("", name, {"query": query}) for name in searches for query in queries]
         results = await asyncio.gather(*calls)
-        return tool_messages.with_system(request, tool_messages.fitting(request, results))
+        request = tool_messages.with_system(request, tool_messages.fitting(request, results))
+        return tool_messages.within_window(request)
 
     def note(self, delta: Delta) -> None:
         """Keep the fields of a delta that the server wants back with the calls."""
@@ -197,7 +198,7 @@ class ToolLoop:
         self.turn = Turn(len(self._run.state.text), len(self._run.state.reasoning))
         if self._is_used_up:
             request = without_tools(request)
-        return tool_messages.following(request, asked, results)
+        return tool_messages.within_window(tool_messages.following(request, asked, results))
 
     @property
     def _is_used_up(self) -> bool:

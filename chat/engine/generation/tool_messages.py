@@ -90,7 +90,7 @@ def with_system(request: ChatRequest, paragraphs: Sequence[str]) -> ChatRequest:
     messages, words = request.messages, "\n\n".join(paragraphs)
     if messages[0]["role"] == "system":
         words, messages = f"{messages[0]['content']}\n\n{words}", messages[1:]
-    return within_window(replace(request, messages=[{"role": "system", "content": words}, *messages]))
+    return replace(request, messages=[{"role": "system", "content": words}, *messages])
 
 
 def with_tools(request: ChatRequest, tools: Iterable[Tool]) -> ChatRequest:
@@ -104,7 +104,7 @@ def with_tools(request: ChatRequest, tools: Iterable[Tool]) -> ChatRequest:
             declared.append(declaration)
     if not declared:
         return request
-    return within_window(replace(request, raw_parameters={**request.raw_parameters, "tools": declared}))
+    return replace(request, raw_parameters={**request.raw_parameters, "tools": declared})
 
 
 def within_window(request: ChatRequest) -> ChatRequest:
@@ -114,7 +114,7 @@ def within_window(request: ChatRequest) -> ChatRequest:
 
 
 def _tokens(request: ChatRequest) -> int:
-    messages = sum(token_budget.estimate_tokens(each, request.model) for each in request.messages)
+    messages = token_budget.estimate_tokens(request.messages, request.model)
     return messages + token_budget.declaration_tokens(request.raw_parameters.get("tools", ()), request.model)
 
 
@@ -129,7 +129,7 @@ def following(request: ChatRequest, asked: dict[str, Any], results: Sequence[str
         {"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"], "content": text}
         for call, text in zip(asked["tool_calls"], fitting(request, results), strict=True)
     ]
-    return within_window(replace(request, messages=[*request.messages, *told]))
+    return replace(request, messages=[*request.messages, *told])
 
 
 def fitting(request: ChatRequest, texts: Sequence[str]) -> list[str]:
@@ -140,7 +140,7 @@ def fitting(request: ChatRequest, texts: Sequence[str]) -> list[str]:
     room, kept, more = _room(request), [], "tools" in request.raw_parameters
     for left, text in zip(range(len(texts), 0, -1), texts, strict=True):
         kept.append(_fitting(text, room // (left + more), local=request.model.local))
-        room -= token_budget.estimate_tokens({"content": kept[-1]}, request.model)
+        room -= token_budget.estimate_tokens([{"content": kept[-1]}], request.model)
     return kept
 
 

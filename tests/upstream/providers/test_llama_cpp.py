@@ -168,7 +168,7 @@ async def test_no_text_has_more_tokens_than_are_counted_for_it(model: LocalModel
     async with httpx.AsyncClient(headers=headers, trust_env=False) as http:
         response = await http.post(f"{model.base_url}/tokenize", json={"content": text})
     assert len(response.json()["tokens"]) <= token_budget.estimate_tokens(
-        {"role": "user", "content": text}, model.model
+        [{"role": "user", "content": text}], model.model
     )
 
 

@@ -105,6 +105,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     mark_slow(items, config.getoption("--database"))
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say why a test needed its second run, which nothing else does."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"first run of {report.nodeid}")
+        terminalreporter.line(report.longreprtext)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not import files without a test that is asked for: that takes seconds in each process."""
     if not collection_path.name.startswith("test_"):

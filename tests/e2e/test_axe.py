@@ -14,6 +14,7 @@ from tests.e2e.input_methods import MOUSE
 from tests.e2e.sessions import set_up_path
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.fake_cloudflare.text_scenarios import says_line
+from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.server import Server
 
 DESK, PHONE = 1280, 390
@@ -330,3 +331,12 @@ def test_the_bar_and_a_chart_on_a_phone(window: Window, server: Server) -> None:
     fine(page)
     bar.get_by_role("link", name="Invitations").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Invitations")
+
+
+def test_the_steps_of_a_reply(chat: ChatPage) -> None:
+    chat.page.get_by_role("switch", name="Web").check(force=True)
+    calls = [["web_search", {"query": query}] for query in ("walnut", "boat", "shed")]
+    turns = [{"text": "Let me look.", "calls": calls}, {"text": "It is in the shed [1]. " * 30}]
+    chat.asked(f"Where is the boat?\n{turns_line(*turns)}")
+    chat.reply.locator(".steps > summary").click()
+    fine_at_each_width(chat.page)

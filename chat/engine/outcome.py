@@ -13,7 +13,7 @@ from chat.models.model_request import OutcomeColumns
 from chat.models.run import RunOutcomeColumns
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers.ai_gateway import NO_GATEWAY, GatewayLogRef
-from chat.wire.frames import Usage
+from chat.wire.usage import Usage
 
 FALLBACK_SENTENCES: dict[str, str] = {
     ErrorKind.BUSY: gettext_noop("Answered by %(model)s, because %(requested)s was busy."),

@@ -53,7 +53,7 @@ TOKEN_CLASSES = {
     Token.Generic.Output: "",
 }
 
-# The languages that run in a frame, and the class of their blocks: see chat/views/conversations/run_code.py.
+# The languages that run in a frame, and the class of their blocks: see chat/views/conversations/texts.py.
 MERMAID = "mermaid"
 RUNNABLE_LANGUAGES = frozenset({"html", "htm", "xhtml", "svg", MERMAID})
 RUNNABLE = "runnable"

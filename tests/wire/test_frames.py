@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.wire.delta_decoder import DeltaDecoder
-from chat.wire.frames import Delta, FrameError, FrameReader, Usage
+from chat.wire.frames import Delta, FrameError, FrameReader
 from chat.wire.sse import Event, LineTooLong
+from chat.wire.usage import Usage
 from tests.wire.streams import Reply, body, chunk, ended, frames, message, read, read_both_ways
 
 CONVERSATIONS = Path(__file__).parent / "conversations"

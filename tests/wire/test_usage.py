@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.wire.frames import Usage
+from chat.wire.usage import Usage
 from tests.wire.streams import body, chunk, ended, frames, message, read, read_both_ways
 
 TABLE = Path(__file__).with_name("usage.txt").read_text("utf-8")

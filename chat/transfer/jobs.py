@@ -16,7 +16,7 @@ from chat.db.executor import write_lock
 from chat.models import ImportJob
 from chat.models.import_job import ABANDONED_AFTER
 
-from . import uploads
+from . import import_files
 
 BEAT_SECONDS = 1.0  # between two heartbeats, which also store the progress and notice a stop
 MAX_ATTEMPTS = 2
@@ -40,7 +40,7 @@ def tidy() -> None:
             state=ImportJob.State.STOPPED, finished=timezone.now()
         )
     wanted = {str(key) for key in ImportJob.objects.open().values_list("pk", flat=True)}
-    for path in uploads.folder().iterdir():
+    for path in import_files.folder().iterdir():
         with contextlib.suppress(FileNotFoundError):
             if path.name not in wanted and path.stat().st_mtime < before.timestamp():
                 path.unlink()
@@ -51,7 +51,7 @@ def claim(most_bytes: int | None = None) -> ImportJob | None:
 
     `most_bytes`: of the file. One whose processes have died MAX_ATTEMPTS times is refused.
     """
-    stored = {path.name for path in uploads.folder().iterdir()}
+    stored = {path.name for path in import_files.folder().iterdir()}
     for job in ImportJob.objects.claimable().select_related("user"):
         if str(job.pk) not in stored or (most_bytes is not None and job.size > most_bytes):
             continue
@@ -72,7 +72,7 @@ def finish(job: ImportJob, state: ImportJob.State, **columns: Any) -> bool:
     with write_lock():
         ended = own.update(state=state, finished=timezone.now(), beat=None, **columns)
     if ended:
-        uploads.path_of(job.pk).unlink(missing_ok=True)
+        import_files.path_of(job.pk).unlink(missing_ok=True)
     return bool(ended)
 
 

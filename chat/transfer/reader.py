@@ -14,7 +14,7 @@ from chat.limits import MEBIBYTE
 from chat.rendering.links import is_source
 from chat.wire import strict_json
 
-from . import uploads
+from . import import_files
 from .problems import CONVERSATION_PROBLEMS, FILE_PROBLEMS, FileProblem
 from .records import (
     ASSISTANT,
@@ -60,7 +60,7 @@ def objects(
     cpu_seconds = CPU_SECONDS + CPU_SECONDS_PER_MEBIBYTE * (size // MEBIBYTE)
     output_bytes = SMALL_OUTPUT_BYTES + 2 * UNPACKED_FACTOR * size
     limits = ChildLimits(ADDRESS_SPACE_BYTES, cpu_seconds, 2 * cpu_seconds, output_bytes)
-    arguments = (str(each) for each in (uploads.max_file_bytes(), skip, content_bytes))
+    arguments = (str(each) for each in (import_files.max_file_bytes(), skip, content_bytes))
     line_bytes = MAX_LINE_BYTES + 2 * content_bytes
     lines = stream_confined(IMPORT_READER, file, limits, *arguments, line_bytes=line_bytes, beat=beat)
     messages: list[ImportedMessage] = []

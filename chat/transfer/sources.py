@@ -24,7 +24,7 @@ from .records import (
 
 # zipfile reads the central directory into memory, where it takes about ten times its size.
 MAX_DIRECTORY_BYTES = 8 * 1_048_576
-UNPACKED_FACTOR = 20  # limit of an archive's unpacked size, as a multiple of the limit for uploads
+UNPACKED_FACTOR = 20  # limit of an archive's unpacked size, as a multiple of the limit for imports
 ZIP_MAGIC = b"PK"
 # The names in exports of ChatGPT, Claude and this chat, at the top of the archive or in one folder.
 EXPORT = re.compile(
@@ -63,7 +63,7 @@ def objects_in(
 ) -> Iterator[bytes | Unreadable | OtherFiles]:
     """Yield the JSON of each object in the file, last the files that are not read.
 
-    `archive`: the file's, None if it is none. `max_bytes`: the limit for uploads. Raises FileProblem.
+    `archive`: the file's, None if it is none. `max_bytes`: the limit for imports. Raises FileProblem.
     """
     if archive is None:
         file.seek(0)

@@ -27,7 +27,7 @@ from chat.files.problems import ConversionUnavailable, StorageUnavailable, Uncon
 from chat.library import memory
 from chat.models import ImportJob
 
-from . import library, uploads
+from . import import_files, library
 from .attachments import Attachments, ConvertDocument, OutOfTime
 from .jobs import Ended, Hold, TurnOver, claim, finish, tidy
 from .merging import merge, new_messages
@@ -144,7 +144,7 @@ def work(job: ImportJob, stop: Stop, convert: ConvertDocument) -> None:
 
 
 def _run(job: ImportJob, hold: Hold, convert: ConvertDocument) -> None:
-    path = uploads.path_of(job.pk)
+    path = import_files.path_of(job.pk)
     with path.open("rb") as file, closing(Attachments(job.user, path, hold.beat, convert)) as attachments:
         if job.state == State.CHECKING:
             _check(job, hold, file, attachments)

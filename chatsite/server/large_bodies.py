@@ -17,7 +17,7 @@ from chat.db.executor import run_in_db
 from chat.files import receiving
 from chat.limits import MAX_BODY_BYTES, MEBIBYTE
 from chat.models import ApiKey
-from chat.transfer import uploads
+from chat.transfer import import_files
 from chatsite.server.early_errors import UNWRITABLE, Refusal, refusal
 
 CALLS_AT_ONCE = 4  # of one API key
@@ -50,7 +50,7 @@ def allowed(uri: bytes, headers: Any, length: int) -> LargeBody | None:
     `headers` are Twisted's, `length` is 0 if it is not known. No database query: this runs on the event loop
     before the body is read.
     """
-    if upload := uploads.body_limit(uri):
+    if upload := import_files.body_limit(uri):
         return _import(*upload)
     if length > MAX_BODY_BYTES and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
@@ -70,7 +70,7 @@ def _import(person: int, limit: int) -> LargeBody:
         Refusal(303, b"", {b"Location": f"{reverse('chat:data')}?problem={problem}".encode()})
         for problem in ("large", "busy", "full")
     )
-    return LargeBody(person, limit, 1, uploads.folder, large, busy, full)
+    return LargeBody(person, limit, 1, import_files.folder, large, busy, full)
 
 
 def _attachments(session: str, limit: int, *, is_page: bool) -> LargeBody:

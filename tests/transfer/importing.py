@@ -9,7 +9,7 @@ from typing import IO, Any, NoReturn
 from chat.db.batches import Stop
 from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
-from chat.transfer import jobs, uploads, worker
+from chat.transfer import import_files, jobs, worker
 from chat.transfer.attachments import ConvertDocument
 
 
@@ -40,7 +40,7 @@ def with_attachments(data: bytes, content: bytes) -> bytes:
 def uploaded(user: User, value: Any) -> ImportJob:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     job = ImportJob.objects.create(user=user, file_name="export.json", size=len(data))
-    uploads.path_of(job.pk).write_bytes(data)
+    import_files.path_of(job.pk).write_bytes(data)
     return job
 
 

@@ -13,7 +13,7 @@ from chat.files.problems import UnconfinedFiles
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.build import verify
-from chat.transfer import jobs, storing, uploads, worker
+from chat.transfer import import_files, jobs, storing, worker
 from chat.transfer.problems import FILE_PROBLEMS
 from chat.transfer.reader import Untrusted
 from tests.transfer import samples
@@ -69,7 +69,7 @@ def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
 def test_an_import_stores_each_conversation_once(ann: User) -> None:
     job = imported(ann, four())
     assert (job.state, job.stored, job.processed) == (State.DONE, 4, 4)
-    assert not uploads.path_of(job.pk).exists()
+    assert not import_files.path_of(job.pk).exists()
     before = list(Message.objects.order_by("pk").values())
     again = checked(ann, four())
     assert (again.state, again.problem, again.preview["known"]) == (State.REFUSED, "known", 4)
@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_read_is_refused(ann: User, data: bytes, problem: 
     job = checked(ann, data)
     assert (job.state, job.problem) == (State.REFUSED, problem)
     assert not Conversation.objects.exists()
-    assert not uploads.path_of(job.pk).exists()
+    assert not import_files.path_of(job.pk).exists()
 
 
 def test_a_refused_file_names_what_it_has(ann: User) -> None:
@@ -216,7 +216,7 @@ def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyP
 
 def test_an_import_is_left_to_the_machine_with_its_file(ann: User) -> None:
     job = uploaded(ann, four())
-    uploads.path_of(job.pk).unlink()
+    import_files.path_of(job.pk).unlink()
     assert not work()
     job.refresh_from_db()
     assert job.state == State.CHECKING
@@ -224,19 +224,19 @@ def test_an_import_is_left_to_the_machine_with_its_file(ann: User) -> None:
 
 def test_files_that_nobody_waits_for_are_deleted(ann: User) -> None:
     job = uploaded(ann, four())
-    stray = uploads.folder() / "stray"
+    stray = import_files.folder() / "stray"
     stray.touch()
     work()
     jobs.tidy()
     assert stray.exists(), "it may be arriving"
     old = timezone.now() - timedelta(days=2)
-    for path in (stray, uploads.path_of(job.pk)):
+    for path in (stray, import_files.path_of(job.pk)):
         os.utime(path, (old.timestamp(), old.timestamp()))
     jobs.tidy()
-    assert [path.name for path in uploads.folder().iterdir()] == [str(job.pk)]
+    assert [path.name for path in import_files.folder().iterdir()] == [str(job.pk)]
     ImportJob.objects.filter(pk=job.pk).update(created=old)
     jobs.tidy()
-    assert list(uploads.folder().iterdir()) == []
+    assert list(import_files.folder().iterdir()) == []
     job.refresh_from_db()
     assert job.state == State.STOPPED
 

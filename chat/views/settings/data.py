@@ -32,8 +32,8 @@ from chat.files.receiving import ReceivedFile, empty_file, unwritable
 from chat.limits import MEBIBYTE
 from chat.models import ImportJob, User
 from chat.models.import_job import MAX_IMPORT_NAME_CHARS
-from chat.transfer import jobs, problems, uploads
-from chat.transfer.uploads import EmptyFile, receive, too_large
+from chat.transfer import import_files, jobs, problems
+from chat.transfer.import_files import EmptyFile, receive, too_large
 from chat.transfer.worker import wake
 from chat.wire.text import sanitize
 
@@ -124,9 +124,9 @@ def newest(user: User) -> ImportJob | None:
 def _uploader(request: HttpRequest) -> User:
     """Return the person who may upload a file now. Raises a RequestError otherwise."""
     user = access.get_user(request)
-    if uploads.permitted(request.GET.get("permit", "")) != user.pk:
+    if import_files.permitted(request.GET.get("permit", "")) != user.pk:
         raise Forbidden(gettext("This page has expired. Reload it, then choose the file again."))
-    if not uploads.max_file_bytes():
+    if not import_files.max_file_bytes():
         raise NotFound(gettext("This site doesn’t import chats."))
     if request.content_type != "multipart/form-data":
         raise UnsupportedMediaType(gettext("Send the file in a form (multipart/form-data)."))
@@ -161,7 +161,7 @@ def _create(user: User, key: uuid.UUID, received: ReceivedFile) -> None:
             name = sanitize(received.name)[:MAX_IMPORT_NAME_CHARS]
             ImportJob.objects.create(id=key, user=user, file_name=name, size=received.size)
     except BaseException as error:
-        uploads.discard(key)
+        import_files.discard(key)
         if isinstance(error, IntegrityError):
             raise Conflict(another_is_open()) from error
         raise
@@ -222,11 +222,11 @@ def data(request: HttpRequest) -> HttpResponse:
     user = access.get_user(request)
     context: dict[str, Any] = {
         "problem": _problem(request),
-        "limit": uploads.max_file_bytes() // MEBIBYTE,
+        "limit": import_files.max_file_bytes() // MEBIBYTE,
     }
     if context["limit"]:
         context |= _import(newest(user))
-        context["permit"] = uploads.permit(user.pk)
+        context["permit"] = import_files.permit(user.pk)
     response = render_section(request, "data", "settings/data.html", context)
     response["Cache-Control"] = "no-store"
     return response

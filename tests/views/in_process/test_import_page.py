@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chat.models import Conversation, ImportJob, Message, User
-from chat.transfer import uploads
+from chat.transfer import import_files
 from chat.views.settings import data
 from tests.support.clients import as_
 
@@ -124,7 +124,7 @@ def test_an_imported_reply_without_a_model_has_a_heading(hers: Client, alice: Us
 
 
 def send(client: Client, user: User, data: bytes = b"[{}]", permit: str = "", **headers: str) -> Any:
-    address = f"{PAGE}import/?permit={permit or uploads.permit(user.pk)}"
+    address = f"{PAGE}import/?permit={permit or import_files.permit(user.pk)}"
     return client.post(address, {"file": SimpleUploadedFile("x.json", data)}, **{**HTML, **headers})
 
 

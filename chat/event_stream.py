@@ -12,10 +12,8 @@ STREAM_HEADERS = {
     "X-Accel-Buffering": "no",
     "Content-Encoding": "identity",
 }
-# In the ASGI scope, if the server can do that: a function that takes a stream over, and the file with the
-# body of an upload, which is never read into memory.
+# In the ASGI scope, if the server can do that: a function that takes a stream over.
 TAKE_OVER = "chat.take_over"
-UPLOAD = "chat.upload"
 
 
 class FrameSource(Protocol):

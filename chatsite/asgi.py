@@ -18,8 +18,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
 from chat.engine.engine import get_engine, is_begun, shut_down  # noqa: E402 - only after Django is set up
-from chat.event_stream import TAKE_OVER, UPLOAD, SourceResponse  # noqa: E402
+from chat.event_stream import TAKE_OVER, SourceResponse  # noqa: E402
 from chat.files.confinement import warn_if_unconfined  # noqa: E402 - only after Django is set up
+from chat.files.receiving import UPLOAD  # noqa: E402
 from chat.health import start as start_check  # noqa: E402
 
 # Django keeps a thread for each request until its response ends, which for a stream takes minutes: with it,

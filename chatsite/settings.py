@@ -246,7 +246,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 # Empty fields count. chat/files/receiving.py has the limits of forms with files.
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
-FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and attachments
+FILE_UPLOAD_HANDLERS = ["chat.files.receiving.NoFiles"]  # but for imports and attachments
 
 SILENCED_SYSTEM_CHECKS = [
     "axes.W002",  # the login view answers a lockout itself, so axes' middleware is not needed

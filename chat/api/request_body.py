@@ -10,8 +10,8 @@ from django.http import HttpRequest, UnreadablePostError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from chat.event_stream import UPLOAD
 from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.files.receiving import UPLOAD
 from chat.upstream import parameters
 from chat.upstream.catalog import LlmModel
 from chat.wire import strict_json

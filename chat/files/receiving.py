@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
@@ -29,6 +29,8 @@ from chat.limits import MAX_BODY_BYTES
 
 from .problems import StorageUnavailable
 
+# In the ASGI scope, if the server can do that: the file with the body, which is never read into memory.
+UPLOAD = "chat.upload"
 UPLOAD_RETRY_SECONDS = 60
 ATTACHMENT_FORM_BYTES = 65_536  # allowance for the multipart form around a file
 MAX_RAW_NAME_CHARS = 1_000
@@ -135,6 +137,13 @@ def temporary_file() -> IO[bytes]:
     """Return a new file without a name. Raises StorageUnavailable."""
     with disk_errors():
         return tempfile.TemporaryFile(dir=folder())
+
+
+class NoFiles(FileUploadHandler):
+    """Refuse a form with a file before any of it is stored: every form whose view sets no other handler."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TooManyFilesSent("This form takes no files.")
 
 
 class FormFiles(FileUploadHandler):

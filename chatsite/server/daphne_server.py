@@ -32,7 +32,8 @@ from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
-from chat.event_stream import TAKE_OVER, UPLOAD, FrameSource
+from chat.event_stream import TAKE_OVER, FrameSource
+from chat.files.receiving import UPLOAD
 from chat.telemetry import request_id, tracing
 from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.connection import DeadlineChannel, LimitedRequest

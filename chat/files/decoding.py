@@ -55,18 +55,17 @@ class EncodedPicture:
 def decode(file: IO[bytes], side: int = 0) -> EncodedPicture:
     """Return the picture in `file`, encoded anew without its metadata.
 
-    Blocks for up to `DECODING_WALL_SECONDS`. `side`: make it a square of so many pixels;
-    0 keeps its form. `file` must be a real file, which the child
-    reads. Raises Unreadable.
+    Blocks for up to `DECODING_WALL_SECONDS`. `side`: make it a square of so many pixels; 0 keeps its form.
+    `file` must be a real file, which the child reads. Raises Unreadable.
     """
     limits = ChildLimits(ADDRESS_SPACE_BYTES, CPU_SECONDS, DECODING_WALL_SECONDS, MAX_DECODED_BYTES)
     try:
-        return _read(run_confined(PICTURE_READER, file, limits, *([str(side)] if side else [])))
+        return _checked(run_confined(PICTURE_READER, file, limits, *([str(side)] if side else [])))
     except Expired:
         raise _problem("time") from None
 
 
-def _read(output: bytes) -> EncodedPicture:
+def _checked(output: bytes) -> EncodedPicture:
     """Return what the child has written. It is not trusted: the picture may have taken control of it."""
     end = output.find(b"\n", 0, MAX_HEAD_BYTES)
     head, content = output[: max(end, 0)], output[end + 1 :]

@@ -116,8 +116,8 @@ class NeedsConversion(Unreadable):
 def extract(file: IO[bytes], name: str) -> Extracted:
     """Return the text of the document in `file`. `name` is the client's.
 
-    Blocks for up to `EXTRACTION_WALL_SECONDS`. `file` must be a real file, which the child
-    reads. Raises NeedsConversion and Unreadable.
+    Blocks for up to `EXTRACTION_WALL_SECONDS`. `file` must be a real file, which the child reads. Raises
+    NeedsConversion and Unreadable.
     """
     file.seek(0)
     head = file.read(TYPE_HEAD_BYTES)
@@ -136,7 +136,7 @@ def extract(file: IO[bytes], name: str) -> Extracted:
         )
     except Expired:
         raise _problem("time") from None
-    return _read(output, media_type)
+    return _checked(output, media_type)
 
 
 def converted(media_type: str, markdown: str) -> Extracted:
@@ -149,7 +149,7 @@ def converted(media_type: str, markdown: str) -> Extracted:
     return Extracted(media_type, (text,))
 
 
-def _read(output: bytes, media_type: str) -> Extracted:
+def _checked(output: bytes, media_type: str) -> Extracted:
     """Return what the child has written. It is not trusted: the document may have taken control of it."""
     try:
         told = msgspec.json.decode(output, type=ChildOutput)  # a wrong value ends it at once

@@ -181,7 +181,7 @@ async def one(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
     if request.method in ("GET", "HEAD"):
         found = await run_in_db(readable, request, attachment)
         return await respond(request, found, request.user.pk)
-    change = _delete if request.method == "DELETE" else _describe
+    change = _delete if request.method == "DELETE" else _set_alt
     return await run_in_db(change, request, attachment)
 
 
@@ -283,7 +283,7 @@ def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
         return found
 
 
-def _describe(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+def _set_alt(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
     found = _get(request, attachment)
     fields = request_fields.parse(request, "alt")
     found.alt = (request_fields.parse_text(fields, "alt", MAX_ALT_CHARS, required=False) or "").strip()

@@ -62,7 +62,7 @@ def receives(*images: str) -> Callable[[access.AsyncView], access.AsyncView]:
             request.upload_handlers = [handler]
             request.attachment_form = handler  # type: ignore[attr-defined]
             try:
-                refused = await RENDER_POOL.run(client_address(request), _read, request, handler)
+                refused = await RENDER_POOL.run(client_address(request), _parse_form, request, handler)
                 return refused or await protected(request, *args, **kwargs)
             finally:
                 handler.close()
@@ -72,7 +72,7 @@ def receives(*images: str) -> Callable[[access.AsyncView], access.AsyncView]:
     return decorate
 
 
-def _read(request: HttpRequest, handler: FormFiles) -> HttpResponse | None:
+def _parse_form(request: HttpRequest, handler: FormFiles) -> HttpResponse | None:
     """Let Django read the form. Return the refusal of one that cannot be read."""
     try:
         request.POST.dict()

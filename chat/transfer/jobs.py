@@ -93,8 +93,8 @@ class Hold:
             with write_lock():
                 self.renew()
 
-    def share(self) -> None:
-        """Renew the hold. To be called where the import can go on later. Raises TurnOver, and Ended.
+    def beat_or_give_way(self) -> None:
+        """Renew the hold, or raise TurnOver. To be called where the import can go on later. Raises Ended.
 
         The turn begins with the first call, before which something new was done: so every turn gets on.
         """
@@ -114,16 +114,12 @@ class Hold:
             raise Ended
         self._beaten = time.monotonic()
 
-    def confirm(self) -> None:
-        """Store the progress in the transaction that made it: the file is not what ends processes."""
-        self.renew(attempts=1)
-
-    def pass_on(self, state: ImportJob.State, **columns: Any) -> None:
-        """Store what the step has found, for the next step."""
+    def end_check(self, **columns: Any) -> None:
+        """Store what the check has found. The import then waits until the person starts it."""
         with write_lock():
-            self._own.update(state=state, beat=None, attempts=0, **columns)
+            self._own.update(state=ImportJob.State.READY, beat=None, attempts=0, **columns)
 
-    def line_up(self) -> None:
+    def give_way(self) -> None:
         """Store the progress, and let a process take the import up after those that wait. Raises Ended."""
         with write_lock():
             self.renew(attempts=0, beat=timezone.now() - ABANDONED_AFTER)

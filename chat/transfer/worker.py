@@ -154,7 +154,7 @@ def _run(job: ImportJob, hold: Hold, convert: ConvertDocument) -> None:
                 _Storing(job, hold, attachments).run(file)
             except TurnOver:
                 job.preview["read"] = attachments.read
-                hold.line_up()
+                hold.give_way()
 
 
 def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments) -> None:
@@ -175,7 +175,7 @@ def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments
     if preview.is_empty:
         finish(job, State.REFUSED, problem=preview.problem, **columns)
     else:
-        hold.pass_on(State.READY, processed=0, **columns)
+        hold.end_check(processed=0, **columns)
 
 
 class _Storing:
@@ -192,7 +192,7 @@ class _Storing:
         for found in objects(file, self._hold.beat, keep, skip=self._job.processed, content_bytes=most):
             self._store(found)
             self._attachments.forget()
-            self._hold.share()
+            self._hold.beat_or_give_way()
         finish(self._job, State.DONE, **{name: getattr(self._job, name) for name in ("processed", "preview")})
 
     def _store(self, found: Imported | Refusal) -> None:
@@ -233,7 +233,7 @@ class _Storing:
                 kind = "unread"
             if each.stored is None:
                 lost[kind].append(each.name)
-            self._hold.share() if is_new else self._hold.beat()
+            self._hold.beat_or_give_way() if is_new else self._hold.beat()
         self._lost = (conversation.left_out if conversation else {}) | lost
 
     def _confirm(self, is_last: bool) -> None:
@@ -241,7 +241,7 @@ class _Storing:
         if is_last:
             self._job.stored += 1
             self._done()
-        self._hold.confirm()
+        self._hold.renew(attempts=1)  # it has got on: the file is not what ends processes
 
     def _done(self) -> None:
         """Count an object that was dealt with, and note what was lost of it."""

@@ -139,7 +139,7 @@ class RoutedRequest:
                     request.messages,
                     model,
                     request.max_tokens,
-                    needed=_turn(request.messages),
+                    needed=_messages_from_question(request.messages),
                     declared=token_budget.declaration_tokens(tools, model),
                 )
             except UpstreamError:
@@ -303,7 +303,7 @@ def _reject_if_busy(request: ChatRequest) -> ChatRequest:
     return replace(request, raw_parameters={**request.raw_parameters, "options": {"rejectIfBusy": True}})
 
 
-def _turn(messages: Sequence[Mapping[str, Any]]) -> int:
+def _messages_from_question(messages: Sequence[Mapping[str, Any]]) -> int:
     """Return how many messages the last question has with what follows it, such as the results of tools."""
     roles = [message["role"] for message in reversed(messages)]
     return roles.index("user") + 1 if "user" in roles else 1

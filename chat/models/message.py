@@ -249,7 +249,7 @@ class FeedbackQuerySet(models.QuerySet["Feedback"]):
         return self.annotate(within=F("conversation"))
 
     def complete_rows(self) -> int:
-        """Fill `conversation` where a version before migration 0041 left it null. Return the number."""
+        """Fill `conversation` where a version before the first release left it null. Return the number."""
         owner = Message.objects.filter(pk=OuterRef("message")).values("conversation")
         return self.filter(conversation=None).update(conversation=Subquery(owner))
 

@@ -216,7 +216,7 @@ def _start_tasks(loop: asyncio.AbstractEventLoop, say: Say, metrics: socket.sock
     """Start the background tasks. They are referenced by what they await until the server cancels them."""
     from chat.retention.daily import prune_daily, sweep_often
     from chat.search.build import build_in_background
-    from chat.transfer.worker import work_on_imports
+    from chat.transfer.importing import work_on_imports
 
     loop.create_task(_greet(say))
     if metrics:

@@ -9,7 +9,7 @@ from typing import IO, Any, NoReturn
 from chat.db.batches import Stop
 from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
-from chat.transfer import import_files, jobs, worker
+from chat.transfer import import_files, importing, jobs
 from chat.transfer.attachments import ConvertDocument
 
 
@@ -57,7 +57,7 @@ def work(stop: Stop = never, convert: ConvertDocument = refuse_conversion) -> bo
     """Do one step of an import; False if none waits."""
     job = jobs.claim()
     if job:
-        worker.work(job, stop, convert)
+        importing.work(job, stop, convert)
     return job is not None
 
 

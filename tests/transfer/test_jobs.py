@@ -13,7 +13,7 @@ from chat.files.problems import UnconfinedFiles
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.build import verify
-from chat.transfer import import_files, jobs, storing, worker
+from chat.transfer import import_files, importing, jobs, storing
 from chat.transfer.problems import FILE_PROBLEMS
 from chat.transfer.reader import Untrusted
 from tests.transfer import samples
@@ -136,13 +136,13 @@ def test_a_long_conversation_is_shown_when_all_steps_are_stored(
             raise jobs.Ended
         confirm(storing, is_last)
 
-    confirm = worker._Storing._confirm
-    monkeypatch.setattr(worker._Storing, "_confirm", given_up)
+    confirm = importing._Storing._confirm
+    monkeypatch.setattr(importing._Storing, "_confirm", given_up)
     work()
     assert steps == [(False, 1, 0), (False, 2, 0)]
     assert not Conversation.objects.listed(ann).exists()
     ImportJob.objects.filter(pk=job.pk).update(state=State.STOPPED)
-    monkeypatch.setattr(worker._Storing, "_confirm", confirm)
+    monkeypatch.setattr(importing._Storing, "_confirm", confirm)
     again = imported(ann, [samples.chatgpt()])
     assert (again.state, again.stored) == (State.DONE, 1)
     assert (Conversation.objects.listed(ann).count(), Message.objects.count()) == (1, 3)
@@ -200,14 +200,14 @@ def test_a_refused_file_names_what_it_has(ann: User) -> None:
 
 
 def test_too_many_conversations_are_refused(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "MAX_CONVERSATIONS", 3)
+    monkeypatch.setattr(importing, "MAX_CONVERSATIONS", 3)
     job = checked(ann, four())
     assert (job.state, job.problem) == (State.REFUSED, "too_many")
 
 
 def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     job = uploaded(ann, four())
-    monkeypatch.setattr(worker, "objects", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(importing, "objects", lambda *_, **__: 1 / 0)
     assert work()
     job.refresh_from_db()
     assert (job.state, job.problem) == (State.REFUSED, "failed")
@@ -266,7 +266,7 @@ def test_an_end_of_the_child_is_told_or_tried_again(
         raise error
 
     job = uploaded(ann, four())
-    monkeypatch.setattr(worker, "objects", fail)
+    monkeypatch.setattr(importing, "objects", fail)
     assert work()
     job.refresh_from_db()
     assert (job.state, job.problem, job.beat, job.attempts) == (state, problem, None, attempts)

@@ -34,7 +34,7 @@ from chat.models import ImportJob, User
 from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.transfer import import_files, jobs, problems
 from chat.transfer.import_files import EmptyFile, receive, too_large
-from chat.transfer.worker import wake
+from chat.transfer.importing import wake
 from chat.wire.text import sanitize
 
 from ..requests import access, request_fields

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from chat.db.executor import DatabaseExecutor
 from chat.files.extraction import NeedsConversion
 from chat.models import ImportJob, User
-from chat.transfer import jobs, worker
+from chat.transfer import importing, jobs
 from tests.support.waiting import becomes
 from tests.transfer.importing import uploaded
 
@@ -36,11 +36,11 @@ async def test_an_outage_of_the_database_is_logged_once(
         return False
 
     caplog.set_level(logging.INFO, "chat.db.background")
-    monkeypatch.setattr(worker, "_claim_and_work", search)
-    monkeypatch.setattr(worker, "MOST_BYTES", [None])
-    monkeypatch.setattr(worker, "tidy", lambda: None)
-    monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.001)
-    task = asyncio.create_task(worker.work_on_imports(refuse))
+    monkeypatch.setattr(importing, "_claim_and_work", search)
+    monkeypatch.setattr(importing, "MOST_BYTES", [None])
+    monkeypatch.setattr(importing, "tidy", lambda: None)
+    monkeypatch.setattr(importing, "IMPORT_POLL_SECONDS", 0.001)
+    task = asyncio.create_task(importing.work_on_imports(refuse))
     await becomes(lambda: searches >= 6)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -65,15 +65,15 @@ async def test_large_files_of_several_people_hold_up_no_small_one(monkeypatch: p
         job = uploaded(User.objects.create_user(name), [])
         ImportJob.objects.filter(pk=job.pk).update(size=size)
 
-    monkeypatch.setattr(worker, "work", work)
-    monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(importing, "work", work)
+    monkeypatch.setattr(importing, "IMPORT_POLL_SECONDS", 0.01)
     thread = DatabaseExecutor("test")
     for name in ("ann", "ben", "cat"):
         await thread(begin, name, LARGE)
-    task = asyncio.create_task(worker.work_on_imports(refuse))
+    task = asyncio.create_task(importing.work_on_imports(refuse))
     await becomes(lambda: len(working) == 2)
     await thread(begin, "dan", 1)
-    worker.wake()
+    importing.wake()
     await becomes(lambda: set(working) == {"ann", "ben", "dan"})
     go_on.set()
     await becomes(lambda: len(working) == 4)
@@ -96,10 +96,10 @@ async def test_a_server_that_ends_hands_its_import_back(monkeypatch: pytest.Monk
     def begin() -> ImportJob:
         return uploaded(User.objects.create_user("ann"), [])
 
-    monkeypatch.setattr(worker, "objects", endless)
+    monkeypatch.setattr(importing, "objects", endless)
     thread = DatabaseExecutor("test")
     job = await thread(begin)
-    task = asyncio.create_task(worker.work_on_imports(refuse))
+    task = asyncio.create_task(importing.work_on_imports(refuse))
     await becomes(began.is_set)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

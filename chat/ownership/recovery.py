@@ -1,4 +1,4 @@
-"""The database side of ownership: heartbeats, fencing, and the end of runs that lost their process.
+"""The database side of ownership: heartbeats, fencing, stops, and the end of runs without a process.
 
 Every function may be repeated, and may run in several processes at once. The rules are in `protocol`.
 """

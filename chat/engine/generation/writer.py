@@ -55,7 +55,7 @@ class Writer:
         self._backlog.add(active_run)
 
     def finish(self, active_run: ActiveRun, outcome: RunOutcome) -> None:
-        """Store the outcome of a run now, then announce it to the viewers."""
+        """Have the outcome of a run stored at once, and then announced to the viewers."""
         active_run.end(outcome)
         self._wake.set()
 

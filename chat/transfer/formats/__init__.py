@@ -1,7 +1,7 @@
-"""The export formats that can be imported, one module each.
+"""The export formats that can be imported, one module each, and what these modules share.
 
-In each module, `matches` returns True for an object of its format, and `conversation` reads it. All this runs
-in the child process that reads the file, so it knows no Django.
+In each of FOREIGN_FORMATS, `matches` returns True for an object of its format, and `conversation` reads it.
+All this runs in the child process that reads the file, so it knows no Django.
 """
 
 from hashlib import blake2b

@@ -216,7 +216,7 @@ class Chat {
     if (opener.id === 'print') return import('./print.js').then(({ printChat }) => printChat(this), () => print());
     // Without the module, the button of a menu opens it, and the button of a form submits it.
     const openPlainly = () => (opener.form ? submitPlainly(opener) : opener.popoverTargetElement?.togglePopover());
-    this.withSidebar((sidebar) => sidebar.open(opener.dataset.opens, opener), openPlainly);
+    this.withSidebar((sidebar) => sidebar.act(opener.dataset.opens, opener), openPlainly);
   }
 
   #onKeydown(event) {
@@ -227,7 +227,7 @@ class Chat {
     if (!name) return;
     event.preventDefault();
     if (dialog && document.querySelector('dialog[open]')) return;
-    this.withSidebar((sidebar) => sidebar.open(name, target));
+    this.withSidebar((sidebar) => sidebar.act(name, target));
   }
 }
 

@@ -39,8 +39,11 @@ export class Sidebar {
     this.#scheduleRefresh();
   }
 
-  /** @param {HTMLElement} [opener]  the element that was clicked, or that has the focus */
-  open(name, opener) {
+  /**
+   * Do what a `[data-opens]` or a shortcut names.
+   * @param {HTMLElement} opener  the element that was clicked, or that has the focus
+   */
+  act(name, opener) {
     const actions = {
       models: () => import('./model_picker.js').then(({ openModelPicker }) => openModelPicker(opener)),
       settings: () => import('./conversation_settings.js').then(({ openSettings }) => openSettings()),

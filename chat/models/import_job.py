@@ -26,7 +26,7 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
     def claimable(self) -> "ImportJobQuerySet":
         """Return the imports that wait for a process, or whose process has died.
 
-        First those whose step has had no turn, the oldest first; then those whose last turn is longest ago.
+        First those whose phase has had no turn, the oldest first; then those whose last turn is longest ago.
         """
         dead = Q(beat=None) | Q(beat__lt=timezone.now() - ABANDONED_AFTER)
         return self.filter(dead, state__in=WORKING, user__is_active=True).order_by(

@@ -1,6 +1,6 @@
 """The background task that runs imports: a few at a time in each process, each in a thread of its own.
 
-A step is the check of a file, which makes the preview, or the storing of its conversations. One that was
+A phase is the check of a file, which makes the preview, or the storing of its conversations. One that was
 interrupted is resumed: the check from the beginning, the storing where it was.
 """
 
@@ -73,8 +73,8 @@ async def work_on_imports(convert: AsyncConvert) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_tidy_often(threads[0]))
             for thread, woken, most_bytes in zip(threads, _wake, MOST_BYTES, strict=True):
-                one_step = partial(thread, _claim_and_work, stopping.is_set, convert_here, most_bytes)
-                tasks.create_task(_work_while_any(one_step, woken))
+                one_phase = partial(thread, _claim_and_work, stopping.is_set, convert_here, most_bytes)
+                tasks.create_task(_work_while_any(one_phase, woken))
     finally:
         stopping.set()
         for thread in threads:
@@ -82,7 +82,7 @@ async def work_on_imports(convert: AsyncConvert) -> None:
 
 
 def _claim_and_work(stop: Stop, convert: ConvertDocument, most_bytes: int | None) -> bool:
-    """Do one step of the oldest import that this thread may claim. Return False if there is none."""
+    """Do one phase of the oldest import that this thread may claim. Return False if there is none."""
     job = claim(most_bytes)
     if job:
         work(job, stop, convert)
@@ -96,9 +96,9 @@ async def _tidy_often(thread: DatabaseExecutor) -> None:
         await asyncio.sleep(TIDY_SECONDS)
 
 
-async def _work_while_any(one_step: Callable[[], Awaitable[bool]], woken: asyncio.Event) -> None:
+async def _work_while_any(one_phase: Callable[[], Awaitable[bool]], woken: asyncio.Event) -> None:
     async def every() -> None:
-        while await one_step():
+        while await one_phase():
             pass
 
     log = FailureLog("import")
@@ -116,7 +116,7 @@ def wake() -> None:
 
 
 def work(job: ImportJob, stop: Stop, convert: ConvertDocument) -> None:
-    """Do one step of an import that this process has claimed."""
+    """Do one phase of an import that this process has claimed."""
     hold = Hold(job, stop)
     try:
         _run(job, hold, convert)
@@ -179,7 +179,7 @@ def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments
 
 
 class _Storing:
-    """The step that stores what the preview showed."""
+    """The phase that stores what the preview showed."""
 
     def __init__(self, job: ImportJob, hold: Hold, attachments: Attachments) -> None:
         self._job, self._hold, self._attachments = job, hold, attachments

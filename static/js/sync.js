@@ -187,7 +187,7 @@ export function pollDelay(idle, failures) {
  * @param {{trail: string[], run: string|null, status: string}} state  the server's: the last three messages
  */
 export function staleFrom({ ids, anchor, ...last }, { trail, run, status }) {
-  const [at, from, length] = commonRun(ids, trail);
+  const [at, from, length] = commonPart(ids, trail);
   if (at < 0) return ids[0] ?? '';
   if (from + length < trail.length) return ids[at + length] ?? ids[at];
   if (at || from) return ids[at];
@@ -201,7 +201,7 @@ export function staleFrom({ ids, anchor, ...last }, { trail, run, status }) {
  * Compare two lists of ids from their first common one to the first difference. Return its index in each list
  * (-1: there is none), and the number of common ids.
  */
-function commonRun(shown, trail) {
+function commonPart(shown, trail) {
   const at = shown.findIndex((id) => trail.includes(id));
   const from = trail.indexOf(shown[at]);
   const apart = trail.slice(from).findIndex((id, n) => shown[at + n] !== id);

@@ -86,17 +86,17 @@ def copy_branch(
     models were sent. Raises PayloadTooLarge for too long a branch.
     """
     path = _path(leaf)
-    copies = {step.id: uuid.uuid4() for step in path}
+    copies = {node.id: uuid.uuid4() for node in path}
     # {id: id of its copy}; a copy that goes on with the assistant cites the same documents of it.
     attachments = {each.pk: each.pk for each in Attachment.objects.of_version(made.assistant_version_id)}
     made.temporary = True
     with short_transaction():
         made.save(force_insert=True)
     batches = batches_by_size(
-        path, lambda step: step.length, max_items=FORK_BATCH_MESSAGES, max_size=FORK_BATCH_CHARS
+        path, lambda node: node.length, max_items=FORK_BATCH_MESSAGES, max_size=FORK_BATCH_CHARS
     )
-    for steps in batches:
-        batch = [step.id for step in steps]
+    for nodes in batches:
+        batch = [node.id for node in nodes]
         with short_transaction():
             _copy(made, batch, copies, copied_fields)
             attachments |= _copy_attachments(made, batch, copies, with_names=with_names)
@@ -113,14 +113,14 @@ def copy_branch(
 
 def _path(leaf: uuid.UUID) -> list[PathNode]:
     """Return the messages of the branch, the root first. Raises PayloadTooLarge."""
-    steps = list(Message.objects.ancestors(leaf, MAX_FORK_MESSAGES + 1))
-    if len(steps) > MAX_FORK_MESSAGES:
+    path = list(Message.objects.ancestors(leaf, MAX_FORK_MESSAGES + 1))
+    if len(path) > MAX_FORK_MESSAGES:
         words = _("A copy can have at most %(most)s messages.")
         raise PayloadTooLarge(words % {"most": grouped_number(MAX_FORK_MESSAGES)})
-    if sum(step.length for step in steps) > MAX_FORK_CHARS:
+    if sum(node.length for node in path) > MAX_FORK_CHARS:
         words = _("A copy can have at most %(most)s characters.")
         raise PayloadTooLarge(words % {"most": grouped_number(MAX_FORK_CHARS)})
-    return steps[::-1]
+    return path[::-1]
 
 
 def _copy(

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class RenderStep:
+class LatestFrame:
     """The patches from the previous rendering to the latest one, for viewers at `start`."""
 
     state: RunState
@@ -76,12 +76,12 @@ class HtmlFeed(Feed):
         """Start again. A thread that still renders the old blocks goes on; its result is dropped."""
         self._blocks = Blocks(str(self.state.info.message), self.state.sources)
         self._blocks.feed(self.state.info.earlier)
-        self._step: RenderStep | None = None
+        self._latest: LatestFrame | None = None
         self.rendered = Position()
 
     def forget_frames(self) -> None:
-        if self._step is not None:
-            self._step = replace(self._step)
+        if self._latest is not None:
+            self._latest = replace(self._latest)
 
     def lacks_text_before_step(self, at: Position) -> bool:
         """Return True until the viewer has the text before the step, unless it would get more than that.
@@ -125,8 +125,8 @@ class HtmlFeed(Feed):
     def next_frame(
         self, at: Position, *, first: bool, steps: int | None = None
     ) -> tuple[Position, bytes] | None:
-        if self._step is not None and at == self._step.start and not first and steps is None:
-            return self._step.end, self._step.frame
+        if self._latest is not None and at == self._latest.start and not first and steps is None:
+            return self._latest.end, self._latest.frame
         if self._working or (at.text >= self.rendered.text and at.reasoning >= self.rendered.reasoning):
             return None
         return self._catch_up_frame(at, steps)
@@ -184,7 +184,7 @@ class HtmlFeed(Feed):
     def _apply(self, job: "RenderJob") -> None:
         self._render_failed = job.failed
         if job.end != self.rendered:
-            self._step = RenderStep(self.state, self.rendered, job.end, job.patches)
+            self._latest = LatestFrame(self.state, self.rendered, job.end, job.patches)
             self.rendered = job.end
         self._next_wake_at = self._loop.time() + max(self.interval, BACKOFF_FACTOR * job.seconds)
         if job.ends:

@@ -131,11 +131,11 @@ def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
 
 
 def _payload(state: ConversationState) -> dict[str, Any]:
-    steps = Message.objects.ancestors(state.leaf, TRAIL_MESSAGES) if state.leaf else ()
+    path = Message.objects.ancestors(state.leaf, TRAIL_MESSAGES) if state.leaf else ()
     return {
         "version": state.version,
         "title": state.title,
-        "trail": [str(step.id) for step in steps],  # the last message first
+        "trail": [str(node.id) for node in path],  # the last message first
         "run": state.run and str(state.run),
         "status": state.status,
         "model": state.model,

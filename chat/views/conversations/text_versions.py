@@ -157,7 +157,7 @@ def _questions(reply: Message) -> list[uuid.UUID]:
     """Return the latest questions of the branch that has the reply, oldest first: the shown one if it has."""
     for leaf in (reply.conversation.active_leaf_id, Message.objects.active_leaf_below(reply.pk)):
         path = Message.objects.ancestors(leaf, 2 * MAX_QUESTIONS) if leaf else []
-        questions = [step.id for step in path if step.role == Message.Role.USER]
+        questions = [node.id for node in path if node.role == Message.Role.USER]
         if reply.parent_id in questions:
             return questions[::-1]
     return [reply.parent_id]  # type: ignore[list-item]  # further up than the latest ones

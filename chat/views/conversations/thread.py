@@ -123,7 +123,7 @@ def read_at(conversation: Conversation, message: Message) -> Thread | None:
     message is on another branch.
     """
     leaf = conversation.active_leaf_id
-    path = [step.id for step in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)] if leaf else []
+    path = [node.id for node in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)] if leaf else []
     if message.pk not in path:
         return None
     place = path.index(message.pk)
@@ -138,8 +138,8 @@ def read_at(conversation: Conversation, message: Message) -> Thread | None:
 def _count(leaf: uuid.UUID | None, most: int) -> int:
     """Return how many messages, from `leaf` upwards, fit on a page: at most `most`, and PAGE_LENGTH."""
     count, length = 0, 0
-    for step in Message.objects.ancestors(leaf, most) if leaf else ():
-        length += step.length
+    for node in Message.objects.ancestors(leaf, most) if leaf else ():
+        length += node.length
         if length > PAGE_LENGTH and count >= 2:
             break
         count += 1

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connections
 
 from chat.db.background import repeat
-from chat.management import metrics_server
+from chat.telemetry.metrics import listener
 from chatsite import env
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _start_tasks(loop: asyncio.AbstractEventLoop, say: Say, metrics: socket.sock
 
     loop.create_task(_greet(say))
     if metrics:
-        loop.create_task(metrics_server.serve(metrics), name="show metrics")
+        loop.create_task(listener.serve(metrics), name="show metrics")
     loop.create_task(build_in_background(), name="build the search index")
     loop.create_task(sweep_often(), name="sweep")
     loop.create_task(repeat(trim_memory, TRIM_SECONDS, "trim memory"), name="trim memory")

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.management.metrics_server import MAX_CONNECTIONS
+from chat.telemetry.metrics.listener import MAX_CONNECTIONS
 from tests.metrics.scrape import TOKEN, Samples, scrape, total
 from tests.support.databases import ROOT
 from tests.support.processes import workers

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from contextlib import suppress
 
-from chat.telemetry.metrics import exposition
+from . import exposition
 
 MAX_HEADER_BYTES = 16_384
 REQUEST_SECONDS = 10.0  # longest time for a client to send its request, and to take the response

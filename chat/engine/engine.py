@@ -242,7 +242,7 @@ class Engine:
         self.worker.channel = self.pubsub.channel  # stored with the next heartbeat
         for state in {viewer.feed.state for viewer in self.viewers.open}:
             state.ping(PING_SECONDS)
-        self.supervisor.release_ended()
+        self.supervisor.drop_ended()
         await self.remote_runs.poll()
 
 

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from chat.exceptions import AttachmentNotFound, ModelCannotSee, PayloadTooLarge
 from chat.files import files
@@ -15,7 +16,7 @@ from chat.models import Attachment, Message, User
 from chat.models.attachment import EXTENSIONS, AttachmentQuerySet
 from chat.models.fast_sql import insert, update
 from chat.upstream.catalog import LlmModel
-from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
+from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture
 
 NO_MODEL_SEES = gettext_noop("No model here can see pictures. Ask your administrator.")

@@ -121,7 +121,7 @@ class Supervisor:
         """Return the runs whose outcome is not stored yet."""
         return [run for run, state in self.states.items() if state.outcome is None]
 
-    def release_ended(self) -> None:
+    def drop_ended(self) -> None:
         """Drop the ended runs that have no viewers. Viewers who come later are shown the stored text."""
         for run in [run for run in self._stored if not self.states[run].viewers]:
             self._stored.remove(run)

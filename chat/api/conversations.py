@@ -16,8 +16,8 @@ from chat.db.executor import run_in_db, write_lock
 from chat.exceptions import BadRequest, NotFound
 from chat.models import ApiKey, Conversation
 from chat.transfer.archive import archive_pieces, exported
-from chat.transfer.document import json_pieces
 from chat.transfer.download import Download, read_pieces
+from chat.transfer.json_export import json_pieces
 from chat.transfer.records import written
 
 from .auth import authenticate

@@ -14,7 +14,7 @@ from chat.message_rendering import Text, render_page
 from chat.models import Attachment, Citation, Conversation, Message, SharedLink, Step, User
 from chat.models.citation import by_source, redact
 from chat.models.message import MAX_BRANCH_DEPTH
-from chat.transfer.document import branch_batches, is_picture, read
+from chat.transfer.json_export import branch_batches, is_picture, read
 
 
 @dataclass(frozen=True, slots=True)

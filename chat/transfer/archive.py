@@ -18,7 +18,7 @@ from chat.files.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
-from .document import file_name, json_pieces
+from .json_export import file_name, json_pieces
 from .library import (
     ASSISTANTS_FOLDER,
     MEMORIES_FILE,

@@ -26,7 +26,7 @@ from chat.files.reading import READERS
 from chat.files.receiving import disk_errors, temporary_file
 from chat.models import Attachment, AttachmentFile, User
 
-from .document import file_name
+from .json_export import file_name
 from .records import ImportedAttachment
 
 MAX_FILES = 2_000  # files of one import

@@ -19,7 +19,7 @@ from chat.files.problems import StorageUnavailable
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 
-from .document import is_picture, read, sha256_in, shown_batches, sources_of
+from .json_export import is_picture, read, sha256_in, shown_batches, sources_of
 from .markdown_export import NameOf, author, written_time
 from .records import Object, written
 

@@ -24,7 +24,7 @@ from chat.models import Assistant, AssistantVersion, Attachment, Conversation, M
 from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
 
-from .document import attachment_object
+from .json_export import attachment_object
 from .problems import PromptProblem
 from .records import (
     ASSISTANT_FORMAT,

@@ -13,7 +13,7 @@ from chat.models import Conversation, Message
 from chat.models.citation import CitedSource
 from chat.rendering.definitions import MARKDOWN_OPTIONS, PARSER
 
-from .document import is_picture, read, shown_batches, sources_of
+from .json_export import is_picture, read, shown_batches, sources_of
 from .markdown_turns import closed
 from .records import Object
 

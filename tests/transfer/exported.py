@@ -11,8 +11,8 @@ from asgiref.sync import async_to_sync
 from chat.accounts.timezones import UTC
 from chat.models import Conversation, User
 from chat.transfer.archive import archive_pieces
-from chat.transfer.document import json_pieces
 from chat.transfer.html_export import html_pieces
+from chat.transfer.json_export import json_pieces
 from chat.transfer.markdown_export import markdown_pieces
 
 

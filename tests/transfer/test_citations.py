@@ -9,7 +9,7 @@ import pytest
 
 from chat.models import Citation, Conversation, ImportJob, Message, User
 from chat.rendering.definitions import PARSER
-from chat.transfer import document
+from chat.transfer import json_export
 from tests.transfer.exported import as_html, as_json, as_markdown
 from tests.transfer.importing import imported
 
@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("folder"),
 ]
-SCHEMA = json.loads((Path(document.__file__).parent / "conversation.schema.json").read_text("utf-8"))
+SCHEMA = json.loads((Path(json_export.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 FIELDS = ("number", "title", "url", "page", "text", "created")
 
 

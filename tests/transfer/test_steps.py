@@ -12,7 +12,7 @@ from chat.engine.generation import step_store
 from chat.models import Citation, Conversation, ImportJob, Step, User
 from chat.search.query import parse
 from chat.search.results import search
-from chat.transfer import document
+from chat.transfer import json_export
 from chat.transfer.formats import own_sources
 from chat.transfer.reader import Untrusted, _check_tree
 from chat.transfer.records import MAX_STEPS, ImportedConversation, ImportedMessage, ImportedStep
@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("folder"),
 ]
-SCHEMA = json.loads((Path(document.__file__).parent / "conversation.schema.json").read_text("utf-8"))
+SCHEMA = json.loads((Path(json_export.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture

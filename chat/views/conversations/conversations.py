@@ -206,4 +206,4 @@ def _dropped(conversation: Conversation, used: Context) -> int:
     last = conversation.active_leaf_id
     if used.start:
         last = conversation.messages.values_list("parent", flat=True).get(pk=used.start)
-    return sum(1 for _step in Message.objects.ancestors(last, MAX_COUNTED)) if last else 0
+    return sum(1 for _node in Message.objects.ancestors(last, MAX_COUNTED)) if last else 0

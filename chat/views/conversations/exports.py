@@ -17,9 +17,9 @@ from chat.db.executor import run_in_db
 from chat.exceptions import BadRequest, NotFound
 from chat.models import Conversation, User
 from chat.transfer.archive import archive_pieces, exported, file_stem
-from chat.transfer.document import json_pieces
 from chat.transfer.download import Download, Pieces, read_pieces, while_allowed
 from chat.transfer.html_export import html_pieces
+from chat.transfer.json_export import json_pieces
 from chat.transfer.markdown_export import NameOf, markdown_pieces
 
 from ..requests import access, request_fields

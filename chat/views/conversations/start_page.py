@@ -51,7 +51,7 @@ def first_name(user: User) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChecklistItem:
     """A step of setting up the site, and where it is done."""
 
     name: str
@@ -63,23 +63,23 @@ def _wants_checklist(request: HttpRequest, user: User) -> bool:
     return user.is_superuser and request.COOKIES.get(CHECKLIST_COOKIE) != str(user.pk)
 
 
-def _checklist() -> list[Step]:
+def _checklist() -> list[ChecklistItem]:
     """Return the steps of setting up this site; none once all are done."""
-    steps = [
-        Step(_("Connect Cloudflare"), reverse("connect"), config.account() is not None),
-        Step(
+    items = [
+        ChecklistItem(_("Connect Cloudflare"), reverse("connect"), config.account() is not None),
+        ChecklistItem(
             _("Choose the models that people see"),
             reverse("admin:chat_sitemodel_doors"),
             SiteDoor.objects.exists() or SiteModel.objects.filter(is_default=True).exists(),
         ),
-        Step(_("Give the site a name and a picture"), reverse("site"), bool(identity().name)),
-        Step(
+        ChecklistItem(_("Give the site a name and a picture"), reverse("site"), bool(identity().name)),
+        ChecklistItem(
             _("Invite someone"),
             reverse("admin:chat_invite_add"),
             Invite.objects.exists() or User.objects.filter(is_superuser=False).exists(),
         ),
     ]
-    return [] if all(step.done for step in steps) else steps
+    return [] if all(item.done for item in items) else items
 
 
 @access.require_methods("POST", page=True)

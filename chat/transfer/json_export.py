@@ -1,7 +1,8 @@
 """The JSON of an exported conversation, which docs/api.md and conversation.schema.json describe.
 
-Fields that are added later are optional, so that older files stay valid. An incompatible change increases the
-version. Messages are read in batches of bounded size, however long a conversation is.
+The other exports are made of the same objects. Fields that are added later are optional, so that older files
+stay valid. An incompatible change increases the version. Messages are read in batches of bounded size,
+however long a conversation is.
 """
 
 import json

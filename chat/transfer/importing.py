@@ -198,15 +198,15 @@ class _Storing:
     def _store(self, found: Imported | Refusal) -> None:
         user = self._job.user
         if isinstance(found, ImportedConversation) and not is_known(user, found):
-            self._take(attachments_of(found.messages), found)
+            self._store_files(attachments_of(found.messages), found)
             store_conversation(
                 user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm
             )
         elif isinstance(found, ImportedConversation) and (new := new_messages(user, found)).messages:
-            self._take(attachments_of(new.messages))
+            self._store_files(attachments_of(new.messages))
             merge(user, found, new, self._confirm)
         elif isinstance(found, ImportedAssistant) and not library.is_known(user, found):
-            self._take(found.files)
+            self._store_files(found.files)
             library.store_assistant(user, found)
             self._done()
         else:
@@ -220,7 +220,7 @@ class _Storing:
                 self._lost = {"file": found.names}
             self._done()
 
-    def _take(
+    def _store_files(
         self, attachments: list[ImportedAttachment], conversation: ImportedConversation | None = None
     ) -> None:
         """Store the files of the attachments; note the others as lost."""

@@ -31,6 +31,8 @@ JOURNAL_SUFFIX = ".journal"
 DAMAGED_SUFFIX = ".damaged"
 TIME_COLUMNS = ("finished", "first_token", "first_text_at", "started", "retry_at")
 JOURNAL_CITATION_COLUMNS = ("title", "url", "attachment_id", "page", "text", "date")  # of a citation
+# Names from before the first release. Such a journal can be left: an upgrade from then only migrates.
+RENAMED_COLUMNS = {"because": "fallback_reason", "first_text": "first_text_at"}
 
 
 class ProcessLock:
@@ -184,7 +186,8 @@ def read(folder: Path, worker: uuid.UUID) -> dict[uuid.UUID, Remains]:
         remains = runs.setdefault(uuid.UUID(line["run"]), Remains())
         remains.text.append((line["text_at"], line["text"]))
         remains.reasoning.append((line["reasoning_at"], line["reasoning"]))
-        remains.outcome = {name: _value(name, value) for name, value in line["outcome"].items()}
+        outcome = {RENAMED_COLUMNS.get(name, name): value for name, value in line["outcome"].items()}
+        remains.outcome = {name: _value(name, value) for name, value in outcome.items()}
         if cited := line.get("citations"):
             remains.citations = [
                 Citation(**{name: each[name] for name in JOURNAL_CITATION_COLUMNS}) for each in cited

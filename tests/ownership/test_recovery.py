@@ -185,6 +185,17 @@ def test_a_dead_process_journal_ends_its_run_as_it_ended(
     assert not path.exists()
 
 
+def test_a_journal_of_an_earlier_version_is_stored(worker: Worker, reply: Message, tmp_path: Path) -> None:
+    left = live_run(reply, worker, "Be")
+    now = timezone.now().replace(microsecond=0)
+    outcome = {"status": "complete", "finished": now, "because": "busy", "first_text": now}
+    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", outcome))
+    recover(tmp_path)
+    left.refresh_from_db()
+    assert (left.status, left.fallback_reason, left.first_text_at) == ("complete", "busy", now)
+    assert not path.exists()
+
+
 def test_a_journal_without_an_ending_interrupts(worker: Worker, reply: Message, tmp_path: Path) -> None:
     left = live_run(reply, worker, "Be")
     written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "Hm.", {}))

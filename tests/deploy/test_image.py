@@ -16,6 +16,7 @@ from tests.support.databases import ROOT
 from tests.support.server import Server
 from tests.support.waiting import until
 
+START_PATIENCE = 180.0  # seconds: the first start also compresses all static files
 FINAL = ("chat", "chat-local", "chat-s3")
 TOOLS = r"\b(gcc|g\+\+|make|build-essential|python3-venv|python3-pip|python3-dev|git|curl|wget|\S+-dev)\b"
 # Only the data and /tmp can be written: what is mounted read-only here is so in a container.
@@ -98,7 +99,10 @@ def test_the_server_runs_from_the_copy_and_writes_its_data_only(unstarted: Serve
             cwd=code, env=server.env, stdout=log, stderr=log,
         )  # fmt: skip
     try:
-        until(lambda: "Chat is running" in server.log.read_text("utf-8") or process.poll() is not None)
+        until(
+            lambda: "Chat is running" in server.log.read_text("utf-8") or process.poll() is not None,
+            START_PATIENCE,
+        )
         assert process.poll() is None, server.log.read_text("utf-8")
         (check,) = [rest for word, rest in stages()["server"] if word == "HEALTHCHECK"]
         _, *command = json.loads(check.split("CMD ", 1)[1])

@@ -24,7 +24,7 @@ const TIMINGS = {
  *   reset()                   the text appended so far is void, all of it follows again
  *   problem(payload)          a sentence for the person; the stream goes on
  *   done(payload)             the end of the run and its usage
- *   waiting(milliseconds)     no connection; the next attempt follows after that time
+ *   disconnected(milliseconds)  no connection; the next attempt follows after that time
  *   end({kind, status, error})   always last. kind: done, signed-out, refused, busy (another reply is
  *                             being written), unreachable or cancelled
  *
@@ -129,7 +129,7 @@ export class RunStream {
     const delay = retryAfter + this.#nextBackoff();
     // A failure without any network says nothing about the server, so a message waits until there is one.
     if (globalThis.navigator?.onLine === false) this.#attempts = Math.min(this.#attempts, this.#timings.maxSends - 1);
-    this.#on.waiting?.(delay);
+    this.#on.disconnected?.(delay);
     await this.#sleep(delay);
   }
 

@@ -57,7 +57,7 @@ export class Turn {
         step: (payload) => this.reply.showSteps(payload),
         reset: () => this.reply.reset(),
         problem: (problem) => this.#onProblem(problem),
-        waiting: () => this.reply.remark(page.text(this.#waitingText)),
+        disconnected: () => this.reply.remark(page.text(this.#disconnectedText)),
         done: (done) => this.#onDone(done),
         end: (outcome) => this.#onStreamEnd(outcome),
       },
@@ -86,7 +86,7 @@ export class Turn {
     if (code === 'not_saved') announce(message);
   }
 
-  get #waitingText() {
+  get #disconnectedText() {
     if (this.#accepted) return 'resuming';
     return navigator.onLine ? 'sending-again' : 'queued';
   }

@@ -64,7 +64,7 @@ const refusing = (status, error = {}, headers = {}) => (response) => {
 function listening(root, timings = {}) {
   const heard = { text: '', told: [] };
   const on = {};
-  for (const name of ['accepted', 'open', 'meta', 'problem', 'done', 'waiting']) {
+  for (const name of ['accepted', 'open', 'meta', 'problem', 'done', 'disconnected']) {
     on[name] = (value) => heard.told.push([name, value]);
   }
   on.text = ({ response }) => (heard.text += response);
@@ -155,7 +155,7 @@ test('Retry-After is respected when sending and following', () =>
   ], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     const ended = stream.send(`${root}/c/`, BODY);
-    const waits = () => heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
+    const waits = () => heard.told.filter(([name]) => name === 'disconnected').map(([, wait]) => wait);
     for (const attempts of [1, 3]) {
       await until(() => waits().length === attempts);
       stream.reconnectNow(); // in place of the wait
@@ -287,7 +287,7 @@ test('a page in place of a stream is no stream', () =>
   ], async (root, calls) => {
     const { stream, names } = listening(root);
     await stream.send(`${root}/c/`, BODY);
-    assert.deepEqual(names(), ['waiting', 'accepted', 'open', 'meta', 'done']);
+    assert.deepEqual(names(), ['disconnected', 'accepted', 'open', 'meta', 'done']);
     assert.equal(calls[0].body, calls[1].body);
   }));
 
@@ -347,7 +347,7 @@ test('the backoff starts at the retry field and resets with text', () =>
   ], async (root) => {
     const { stream, heard } = listening(root, { retryMs: 1_000_000, maxRetryMs: 1_000_000 });
     await stream.follow(RUN);
-    const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
+    const waits = heard.told.filter(([name]) => name === 'disconnected').map(([, wait]) => wait);
     assert.equal(waits.length, 4);
     [4, 8, 16, 4].forEach((most, n) => assert.ok(waits[n] <= most, `${waits[n]} of at most ${most} ms`));
   }));
@@ -377,7 +377,7 @@ test('stopped before anybody took it, a message is withdrawn', () =>
   serving([refusing(503, {}, { 'Retry-After': '600' })], async (root, calls) => {
     const { stream, ended, names } = listening(root, { maxRetryAfterMs: 600_000 });
     stream.send(`${root}/c/`, BODY);
-    await until(() => names().includes('waiting'));
+    await until(() => names().includes('disconnected'));
     stream.stop();
     assert.equal((await ended).kind, 'cancelled');
     assert.equal(calls.length, 1);
@@ -416,7 +416,7 @@ test('reconnectNow during a lost attempt skips the backoff', () => {
     stream.follow(RUN);
     assert.equal((await listened.ended).kind, 'done');
     assert.equal(calls.length, 2);
-    assert.ok(!listened.names().includes('waiting'));
+    assert.ok(!listened.names().includes('disconnected'));
   });
 });
 
@@ -424,7 +424,7 @@ test('the backoff of a message is at least half of its maximum', () =>
   serving([refusing(502)], async (root) => {
     const { stream, heard } = listening(root, { retryMs: 8, maxRetryMs: 32 });
     await stream.send(`${root}/c/`, BODY);
-    const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
+    const waits = heard.told.filter(([name]) => name === 'disconnected').map(([, wait]) => wait);
     assert.equal(heard.end.kind, 'unreachable');
     [8, 16, 32].forEach((most, n) => assert.ok(waits[n] >= most / 2 && waits[n] <= most, `${waits[n]} of ${most} ms`));
   }));

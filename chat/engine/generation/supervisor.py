@@ -102,7 +102,7 @@ class Supervisor:
         return True
 
     def apply_write_result(self, result: WriteResult) -> None:
-        """Stop runs with a stop request and runs that another process took; title what is stored.
+        """Stop runs with a stop request and runs that another process took; request titles for first replies.
 
         Let go of the runs that wait, or that live in another process.
         """

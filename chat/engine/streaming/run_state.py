@@ -182,7 +182,7 @@ class RunState:
 
     @property
     def has_current_problem(self) -> bool:
-        """True while the run waits or cannot be stored, of which new viewers are told as well."""
+        """True while the run is queued or cannot be stored, of which new viewers are told as well."""
         return bool(self.queue_position or self._unsaved)
 
     def tell_unsaved(self, *, paused: bool) -> None:

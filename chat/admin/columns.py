@@ -1,4 +1,4 @@
-"""Columns that several lists have: times, people and groups."""
+"""Columns that several lists have: times, people, models and groups."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chat.catalog.catalog import model_name
 from chat.formats import short_date
 from chat.models.site_model import ForGroups
 
@@ -37,6 +38,12 @@ def person_column(path: str, title: Any) -> Column:
         return format_html("<bdi>{}</bdi>", found.get_username()) if (found := person(obj)) else ""
 
     return column
+
+
+@admin.display(description=_("model"), ordering="model")
+def model_column(self: Any, obj: Any) -> str:
+    """The name of the row's model, with its id as a tooltip."""
+    return format_html('<span title="{}">{}</span>', obj.model, model_name(obj.model))
 
 
 @admin.display(description=_("groups"))

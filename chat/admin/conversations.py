@@ -27,7 +27,7 @@ from chat.models import Conversation, Run, SearchBuild
 from . import transcript
 from .base import ReadOnlyAdmin, has_nul
 from .changelist import ConversationChangeList, OrderOnlyChangeList, matching, terms_of
-from .columns import day, time_column
+from .columns import day, model_column, time_column
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
 
 CONVERSATION_LIST_URL = "admin:chat_conversation_changelist"
@@ -48,6 +48,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     sortable_by = ["model_name", "updated_"]
     search_fields = ["title"]  # makes Django show the search box; `matching` does the search
     search_help_text = _('Title, name, email or words of the text. Put "exact phrases" in quotes.')
+    model_name = model_column
     updated_ = time_column("updated", _("updated"))
 
     @admin.display(description=_("title"), ordering="title")
@@ -60,10 +61,6 @@ class ConversationAdmin(ReadOnlyAdmin):
     @admin.display(description=_("person"), ordering="user__username")
     def user_(self, obj: Any) -> SafeString:
         return format_html('<a href="?owner={}"><bdi>{}</bdi></a>', obj.user_id, obj.user.username)
-
-    @admin.display(description=_("model"), ordering="model")
-    def model_name(self, obj: Any) -> SafeString:
-        return format_html('<span title="{}">{}</span>', obj.model, model_name(obj.model))
 
     @admin.display(description=_("messages"))
     def messages(self, obj: Any) -> int:

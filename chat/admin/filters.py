@@ -158,6 +158,14 @@ class DistinctFilter(AllValuesFieldListFilter):
         return distinct_values(model, name)
 
 
+class AnsweredFilter(DistinctFilter):
+    """Filter by the model, which is shown by its name."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        every, *models = super().choices(changelist)
+        yield from (every, *(model | {"display": model_name(str(model["display"]))} for model in models))
+
+
 class ErrorFilter(DistinctFilter):
     """Filter by error code. The empty code, of rows without an error, is shown as “none”."""
 

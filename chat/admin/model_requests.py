@@ -24,8 +24,8 @@ from chat.models import ApiKey, Call, Run, TitleRequest, User
 
 from .base import ReadOnlyListAdmin, only_read
 from .changelist import terms_of
-from .columns import person_column, time_column
-from .filters import DistinctFilter, ErrorFilter, with_error
+from .columns import model_column, person_column, time_column
+from .filters import AnsweredFilter, ErrorFilter, with_error
 from .keyset import KeysetChangeList
 from .model_stats import PERIODS, USAGE_PERMISSIONS, people_since, rates, start_of, usage_since
 
@@ -38,14 +38,15 @@ UserRequest = Run | Call | TitleRequest
 
 
 class ModelRequestAdmin(ReadOnlyListAdmin):
-    list_filter = ["status", "created", ("model", DistinctFilter), ("error_code", ErrorFilter)]
+    list_filter = ["status", "created", ("model", AnsweredFilter), ("error_code", ErrorFilter)]
     ordering = ["-created"]
-    sortable_by = ["created_", "model", "status"]
+    sortable_by = ["created_", "model_name", "status"]
     search_fields = ["user__username", "request_id", "error_message"]
     search_help_text = _("Name, request ID or error message")
     changelist = KeysetChangeList
     created_ = time_column("created", _("created"))
     user_ = person_column("user", _("person"))
+    model_name = model_column
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
@@ -129,7 +130,7 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
 @admin.register(Run)
 class RunAdmin(ModelRequestAdmin):
     list_display = [
-        "created_", "user_", "model", "status", "error", "request_id", "tokens", "duration", "worker",
+        "created_", "user_", "model_name", "status", "error", "request_id", "tokens", "duration", "worker",
         "transcript_link",
     ]  # fmt: skip
     list_select_related = ["user", "worker"]
@@ -170,13 +171,13 @@ class RunAdmin(ModelRequestAdmin):
 @admin.register(Call)
 class CallAdmin(ModelRequestAdmin):
     list_display = [
-        "created_", "user_", "key", "model", "dialect", "status", "error", "request_id", "tokens", "neurons_",
-        "duration", "transcript_link",
+        "created_", "user_", "key", "model_name", "dialect", "status", "error", "request_id", "tokens",
+        "neurons_", "duration", "transcript_link",
     ]  # fmt: skip
     list_filter = [
-        "status", "created", "dialect", ("model", DistinctFilter), ("error_code", ErrorFilter)
+        "status", "created", "dialect", ("model", AnsweredFilter), ("error_code", ErrorFilter)
     ]  # fmt: skip
-    sortable_by = ["created_", "model", "dialect", "status"]
+    sortable_by = ["created_", "model_name", "dialect", "status"]
     list_select_related = ["user", "key", "run"]
     search_fields = ["user__username", "key__name", "key__prefix", "request_id", "error_message"]
     search_help_text = _("Name, key, request ID or error message")
@@ -197,7 +198,7 @@ class CallAdmin(ModelRequestAdmin):
 @admin.register(TitleRequest)
 class TitleRequestAdmin(ModelRequestAdmin):
     list_display = [
-        "created_", "user_", "model", "status", "error", "request_id", "tokens", "neurons_", "duration",
+        "created_", "user_", "model_name", "status", "error", "request_id", "tokens", "neurons_", "duration",
         "transcript_link",
     ]  # fmt: skip
     list_select_related = ["user"]

@@ -28,7 +28,8 @@ def test_a_run_says_how_it_ended_and_leads_to_its_message(administrator: Client)
         request_id="req-77")  # fmt: skip
     reply = seed.messages_of(talk)[1]
     page = administrator.get(RUNS).content.decode()
-    for text in ("alice", seed.MODEL, "Failed", ">busy<", "req-77", "1,000 / 20", ">3.0<"):
+    assert page.count("GLM 4.7 Flash</") == 2  # in the row and in the filter
+    for text in ("alice", f'title="{seed.MODEL}"', "Failed", ">busy<", "req-77", "1,000 / 20", ">3.0<"):
         assert text in page
     assert f"/admin/chat/conversation/{talk.pk}/change/?leaf={reply.pk}#m-{reply.pk}" in page
     assert "secret" not in page

@@ -50,8 +50,8 @@ class DoorForm(forms.Form):
         }
         for field, label in labels.items():
             self.fields[field].widget.attrs["aria-label"] = label % {"door": self.title}
-        self.fields["name"].widget.attrs["placeholder"] = name
-        self.fields["about"].widget.attrs["placeholder"] = about
+        self.fields["name"].widget.attrs["placeholder"] = name or gettext("Name")
+        self.fields["about"].widget.attrs["placeholder"] = about or gettext("Sentence")
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

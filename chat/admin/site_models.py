@@ -95,11 +95,11 @@ class SiteModelAdmin(LoggedValuesMixin, ChatAdmin):
     ordering = ("position", "id")
     actions = ("show", "hide", "make_default")
     fields = (
-        "id", "display_name", "enabled", "is_default_", "groups", "context_window", "max_output",
+        "name_", "display_name", "enabled", "is_default_", "groups", "context_window", "max_output",
         "price", "abilities", "retires", "source",
     )  # fmt: skip
     readonly_fields = (
-        "id", "is_default_", "context_window", "max_output", "price", "abilities", "retires", "source"
+        "name_", "is_default_", "context_window", "max_output", "price", "abilities", "retires", "source"
     )  # fmt: skip
     groups_ = groups_column
 

@@ -136,6 +136,7 @@ def test_a_name_and_groups_are_given_on_its_page(keeper: Client) -> None:
     assert model.name == "For us"
     assert GEMMA not in [each.id for each in now().for_groups(set)]
     assert version() > before
+    assert "<bdi>For us</bdi>" in keeper.get(GEMMAS_PAGE).content.decode()
 
 
 def order() -> list[str]:
@@ -191,6 +192,8 @@ def test_the_page_of_the_doors_shows_what_is_chosen_by_itself(keeper: Client) ->
     page = keeper.get(DOORS).content.decode()
     for words in (
         'placeholder="Everyday"',
+        'placeholder="Name"',
+        "Untick a door to hide it.",
         "Automatic (GPT OSS 120B)",
         "Automatic (Gemma 4 26B A4B)",
         'aria-label="Model of Pictures"',

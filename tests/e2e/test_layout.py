@@ -150,6 +150,14 @@ def test_the_group_that_is_open_moves_no_other(window: Window, server: Server) -
     assert places == [places[0]] * 5
 
 
+def test_one_group_looks_open_and_a_preset_can_be_read(window: Window, server: Server) -> None:
+    page = window(server, "root", at="/admin/chat/sitemodel/doors/", width=WIDE, color_scheme="dark")
+    quiet = page.locator("#bar .group").first.evaluate("group => getComputedStyle(group).color")
+    expect(page.locator("#bar > a")).to_have_css("color", quiet)
+    name = page.get_by_label("Name of Everyday")
+    assert name.evaluate("field => getComputedStyle(field, '::placeholder').color") == quiet
+
+
 def test_a_switch_of_the_box_shows_without_colour_that_it_is_on(window: Window, server: Server) -> None:
     page = window(server, "alice", at="/", width=NARROW)
     switch = page.locator(".think", has=page.get_by_role("switch", name="Web"))

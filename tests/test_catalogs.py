@@ -9,8 +9,8 @@ from tests.support.catalogs import LANGUAGES, compiled, source
 from tests.support.pseudo_locale import messages
 
 pytestmark = pytest.mark.parametrize("language", LANGUAGES)
-# Of gettext and of str.format, tags and entities: a translation has each exactly as often.
-HELD = re.compile(r"%\(\w+\)[sd]|\{\w*\}|</?\w+[^>]*>|&\w+;")
+# Of gettext and of str.format, tags, entities and Cloudflare's permissions: a translation has each as often.
+HELD = re.compile(r"%\(\w+\)[sd]|\{\w*\}|</?\w+[^>]*>|&\w+;|(?:Workers AI|AI \w+|Browser Run): [A-Z]\w+")
 # A singular may say "one" without the number.
 # Words that a catalog has another one for: in German a person, to sign in, and what a model calls.
 OTHER_WORDS = {"de": re.compile(r"(?<![„(])\btools?\b|benutzerdef|konversation|unterhaltung|einlogg", re.I)}
@@ -44,6 +44,12 @@ def test_a_translation_begins_and_ends_alike(language: str) -> None:
     for entry in source(language):
         for text in entry.forms.values():
             assert re.findall(r"^\s*|\s*$", text) == re.findall(r"^\s*|\s*$", entry.message), text
+
+
+def test_a_date_has_a_year_where_english_has_one(language: str) -> None:
+    for entry in source(language):
+        if entry.message.startswith("date "):
+            assert [text for text in entry.forms.values() if ("Y" in text) != ("Y" in entry.message)] == []
 
 
 def test_each_thing_has_one_word(language: str) -> None:

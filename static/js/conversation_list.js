@@ -26,6 +26,12 @@ export class ConversationList {
     if (today.firstElementChild !== item) this.#rearrange(() => today.prepend(item));
   }
 
+  /** @param {string} title  which may take fewer lines than the one before */
+  rename(conversation, title) {
+    const item = this.find(conversation);
+    if (item) this.#rearrange(() => setTitle(item, title));
+  }
+
   /** Let `change` move items, which keep the focus. What is in view glides: a group, and within it its items. */
   #rearrange(change) {
     const all = Array.from(this.root.querySelectorAll('.group, li'), (shown) => ({ shown, top: shown.getBoundingClientRect().top }));

@@ -1,5 +1,5 @@
 import { fetchPart } from './api.js';
-import { conversationOf, isArchived, isPinned, itemTitle, labelArrangement, setState, setTitle, titleFromQuestion } from './conversation_item.js';
+import { conversationOf, isArchived, isPinned, itemTitle, labelArrangement, setState, titleFromQuestion } from './conversation_item.js';
 import { ConversationList } from './conversation_list.js';
 import { drafts } from './drafts.js';
 import { addListKeys, focusLatest } from './list_keys.js';
@@ -87,8 +87,7 @@ export class Sidebar {
 
   /** Show a conversation's title in the list and, if that is open, in the header and on the tab. */
   showTitle(conversation, title) {
-    const item = this.#list.find(conversation);
-    if (item) setTitle(item, title);
+    this.#list.rename(conversation, title);
     if (conversation !== page.conversation) return;
     document.title = page.tabTitle(title);
     heading().textContent = title;

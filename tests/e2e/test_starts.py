@@ -2,6 +2,7 @@
 
 import re
 import struct
+from collections.abc import Callable
 from urllib.parse import urljoin
 
 from playwright.sync_api import expect
@@ -10,6 +11,7 @@ from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.input_methods import ALL, MOUSE, Way
 from tests.e2e.network import Network
 from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.fake_cloudflare.server import Fake
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -83,6 +85,28 @@ def test_the_row_of_a_chat_that_begins_late_pushes_nothing(window: Window, serve
         network.close()
     expect(chat.page.locator("#conversations li")).to_have_count(4)
     assert chat.page.evaluate("shifts") == []
+
+
+def test_a_generated_title_in_fewer_lines_pulls_nothing_up(
+    window: Window, servers: Callable[..., Server], fake: Fake
+) -> None:
+    server = servers(TITLE_MODEL="")
+    conversations(server.database, "alice", ["Soup", "Tax", "Garden"])
+    chat = ChatPage.open(window, server).ready()
+    title = "Tell me something long about my grandmother’s boats"
+    small = "fake for granite-4.0-h-micro: held after=1 tokens=2 key=title"
+    chat.asked(f"{title}\nfake: words tokens=5 delay=0\n{small}")
+    row = chat.page.locator("#conversations [aria-current]")
+    expect(row).to_have_text(title)
+    high = row.bounding_box()["height"]
+    chat.page.wait_for_timeout(RECENT)
+    chat.page.evaluate(WATCH_SHIFTS)
+    fake.go_on("title")
+    expect(row).to_have_text("word1 word2")
+    assert row.bounding_box()["height"] < high
+    chat.page.wait_for_timeout(RECENT)
+    # Its own button stays in the middle of the row.
+    assert [texts for texts in chat.page.evaluate("shifts") if any(texts)] == []
 
 
 def test_on_a_phone_the_box_stays_at_the_thumb(window: Window, server: Server) -> None:

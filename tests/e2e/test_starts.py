@@ -109,6 +109,23 @@ def test_a_generated_title_in_fewer_lines_pulls_nothing_up(
     assert [texts for texts in chat.page.evaluate("shifts") if any(texts)] == []
 
 
+def test_what_glides_goes_on_from_where_it_is(chat: ChatPage) -> None:
+    [before, after] = chat.page.evaluate(
+        """async () => {
+          const { glide } = await import('/static/js/glide.js');
+          const box = document.getElementById('composer');
+          const top = () => box.getBoundingClientRect().top;
+          glide(box, top() + 40);
+          await new Promise((done) => setTimeout(done, 60));
+          const before = top();
+          box.style.marginBlockStart = '30px';
+          glide(box, before);
+          return [before, top()];
+        }"""
+    )
+    assert abs(before - after) < 1
+
+
 def test_on_a_phone_the_box_stays_at_the_thumb(window: Window, server: Server) -> None:
     page = window(server, "root", at="/", width=390, has_touch=True, is_mobile=True)
     box, greeting = page.locator("#composer").bounding_box(), page.locator(".greeting").bounding_box()

@@ -1,6 +1,14 @@
-"""Scripts that watch a page while a reply grows in it. Each leaves what it saw in `window.seen`."""
+"""Scripts that watch a page. Those of a growing reply leave what they saw in `window.seen`."""
 
 from playwright.sync_api import Page
+
+# All layout shifts since the page was opened, and half a second more.
+SHIFTS = """() => new Promise((settle) => {
+  let sum = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))
+    .observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => settle(sum), 500);
+})"""
 
 # Changes to the blocks of the growing reply: how often some changed, and which finished ones did.
 BLOCKS = """() => {

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.page_observers import MOVED
+from tests.e2e.page_observers import MOVED, SHIFTS
 from tests.e2e.sample_texts import essay
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.rendering.documents import EXAMPLES
@@ -14,12 +14,6 @@ from tests.support.server import Server
 SHOWN = """() => [...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map(
   (block) => [block.outerHTML, block.getBoundingClientRect().height],
 )"""
-SHIFTS = """() => {
-  window.shifted = 0;
-  new PerformanceObserver((list) => {
-    for (const { value } of list.getEntries()) window.shifted += value;
-  }).observe({ type: 'layout-shift', buffered: true });
-}"""
 
 EVERYTHING = """# A heading
 
@@ -166,9 +160,7 @@ def test_nothing_moves_at_the_end_of_a_stream_or_on_load(chat: ChatPage) -> None
     assert chat.page.evaluate("seen.apart")
     assert chat.page.evaluate("movedSince(seen.since)") == 0
     chat.page.reload()
-    chat.page.evaluate(SHIFTS)
-    chat.page.wait_for_timeout(300)
-    assert chat.page.evaluate("window.shifted") <= 0.02
+    assert chat.page.evaluate(SHIFTS) <= 0.02
 
 
 def test_wide_blocks_scroll_inside_a_narrow_page(window: Window, server: Server) -> None:

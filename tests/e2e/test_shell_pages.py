@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.network import Network
+from tests.e2e.page_observers import SHIFTS
 from tests.e2e.sidebar_page import conversations, drop
 from tests.support.server import Server
 from tests.support.waiting import until
@@ -12,11 +13,6 @@ from tests.support.waiting import until
 LONG = "A title that goes on and on until nobody would read it to its end, however wide the"
 RIGHT_TO_LEFT = "كيف أطبخ الكسكس المغربي على الطريقة التقليدية مع الخضار؟"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-SHIFTS = """() => new Promise((settle) => {
-  new PerformanceObserver((list) => settle(list.getEntries().reduce((sum, { value }) => sum + value, 0)))
-    .observe({ type: 'layout-shift', buffered: true });
-  setTimeout(() => settle(0), 500);
-})"""
 HELD = 15.0  # seconds; these machines are busy
 PAINT = 300  # milliseconds
 PAINTED = "() => performance.getEntriesByName('first-paint').length > 0"

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.catalog import catalog
 from chat.models import SiteDoor
 from chat.upstream.catalog import Catalog
-from chat.upstream.doors import KINDS, MAX_DOORS, PICTURES
+from chat.upstream.doors import KINDS, MAX_DOORS, MIN_DOORS, PICTURES
 from chat.views.model_picker import DOORS
 from chat.views.requests.responses import HttpResponseSeeOther
 
@@ -72,7 +72,7 @@ class DoorForm(forms.Form):
 
 
 class DoorFormSet(forms.BaseFormSet):
-    """All rows: at least one is a door, at most `MAX_DOORS` are, and each kind is there once."""
+    """All rows: from `MIN_DOORS` to `MAX_DOORS` of them are doors, and each kind is there once."""
 
     def clean(self) -> None:
         if any(self.errors):
@@ -80,20 +80,26 @@ class DoorFormSet(forms.BaseFormSet):
         kinds = [form.cleaned_data["kind"] for form in self.forms if form.cleaned_data.get("kind")]
         if len(kinds) > len(set(kinds)):
             raise ValidationError(gettext("Two doors are of the same kind. Show each kind once."))
-        if not 0 < len(self.rows) <= MAX_DOORS:
-            words = gettext("Show at least one door and at most %(most)s.")
-            raise ValidationError(words % {"most": MAX_DOORS})
+        if not MIN_DOORS <= len(self.arrange()[0]) <= MAX_DOORS:
+            words = gettext("Show at least %(least)s doors and at most %(most)s.")
+            raise ValidationError(words % {"least": MIN_DOORS, "most": MAX_DOORS})
 
     @property
-    def rows(self) -> list[SiteDoor]:
-        """The doors to store, moved if a button for that was pressed: it sends the number of its row."""
+    def last(self) -> DoorForm | None:
+        """The last row that can be moved, which cannot go down."""
+        return next((form for form in reversed(self.forms) if form.can_move), None)
+
+    def arrange(self) -> tuple[list[SiteDoor], int | None]:
+        """Return the doors to store, and the place of the one for which a button to move it was pressed."""
+        moved = None
         doors = [form for form in self.forms if form.is_door]
         for direction, step in ((UP, -1), (DOWN, 1)):
             pressed = [form for n, form in enumerate(self.forms) if self.data.get(direction) == str(n)]
             if pressed and pressed[0] in doors:
                 at = doors.index(pressed[0])
-                doors.insert(max(0, at + step), doors.pop(at))
-        return [form.row for form in doors]
+                moved = min(max(0, at + step), len(doors) - 1)
+                doors.insert(moved, doors.pop(at))
+        return [form.row for form in doors], moved
 
 
 MAX_ROWS = MAX_DOORS + len(KINDS)  # the kinds that are not shown can be shown again
@@ -113,12 +119,12 @@ def doors_view(model_admin: Any, request: HttpRequest) -> HttpResponse:
     else:
         forms_of_rows = FormSet(request.POST, form_kwargs=more)
         if forms_of_rows.is_valid():
-            rows = forms_of_rows.rows  # type: ignore[attr-defined]
+            rows, moved = forms_of_rows.arrange()  # type: ignore[attr-defined]
             SiteDoor.objects.replace_all(rows)
             told = ", ".join(f"{row}: {row.model or '–'}" for row in rows)
             model_admin.log_change(request, rows[0], told)
             messages.success(request, gettext("The doors were saved."))
-            return HttpResponseSeeOther(request.path)
+            return HttpResponseSeeOther(request.path if moved is None else f"{request.path}#door-{moved}")
     response: HttpResponse = model_admin.page(
         request, "doors", _("Doors"), formset=forms_of_rows, form=forms_of_rows, most=MAX_DOORS
     )

@@ -46,7 +46,7 @@ SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("server, lines", python_lines("chatsite/server"), 1_480, 900),
     ("backup and move, lines", backup_lines, 2_115, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 8_330, 5_600),
-    ("tests, lines", python_lines("tests"), 91_450, 58_000),
+    ("tests, lines", python_lines("tests"), 91_500, 58_000),
     ("README, words", words("README.md"), 1_200, 1_200),
     ("SECURITY, words", words("SECURITY.md"), 1_660, 1_500),
     ("CONTRIBUTING, words", words("CONTRIBUTING.md"), 800, 800),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from chat.db.executor import write_lock
 from chat.exceptions import Conflict, NotFound
-from chat.models import Conversation, Message, Run, SharedLink, User
+from chat.models import Citation, Conversation, Message, Run, SharedLink, User
 from chat.models.conversation import UNDELETE_MARGIN
 from chat.models.fast_sql import insert
 from chat.models.message import BY_HAND
@@ -40,7 +40,7 @@ def select_version(user: User, message: uuid.UUID) -> Conversation:
 
 
 def write_version(user: User, message: uuid.UUID, text: str) -> Message:
-    """Store `text` as a version of the reply `message`, and show the branch that ends with it.
+    """Store `text` as a version of the reply `message`, with its citations, and show that version's branch.
 
     Versions are never overwritten, so of two tabs both keep theirs. An equal text is the version that it
     equals. Raises NotFound, ConversationBusy and Conflict.
@@ -65,6 +65,7 @@ def write_version(user: User, message: uuid.UUID, text: str) -> Message:
             model=BY_HAND,
         )
         insert(version)
+        Citation.objects.add(version.pk, Citation.objects.of_messages([message]).get(message, ()))
         index.add([index.message_of(version, user.pk)])
         Conversation.objects.filter(pk=conversation.pk).change(active_leaf=version.pk)
         return version

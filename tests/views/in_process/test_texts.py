@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chat.models import Conversation, Message, SearchDocument, User
+from chat.models import Citation, Conversation, Message, SearchDocument, User
 from chat.models.message import BY_HAND
 from chat.rendering.block_texts import DOCTYPE, PRELUDE
 from tests.support.databases import ROOT
@@ -132,6 +132,19 @@ def test_an_edited_reply_is_a_version_that_is_shown(alice_client: Client, talk: 
     page = alice_client.get(f"/c/{talk.tree.conversation.pk}/").content.decode()
     assert "Edited by hand</h2>" in page
     assert f'href="/messages/{version.pk}/changes/?from={talk.leaf.pk}"' in page
+
+
+def test_an_edited_reply_keeps_its_sources(alice_client: Client, talk: Talk) -> None:
+    for number, title in enumerate(("Boats", "Sheds"), 1):
+        source = {"title": title, "url": f"https://{title}.example/", "text": "A passage."}
+        Citation.objects.create(message=talk.reply, number=number, **source)
+    made = edit(alice_client, talk.reply, "It is in the shed [2].").json()["message"]
+    assert list(Citation.objects.filter(message=made).values_list("number", "title")) == [
+        (1, "Boats"),
+        (2, "Sheds"),
+    ]
+    assert talk.reply.citations.count() == 2
+    assert "https://Sheds.example/" in alice_client.get(f"/c/{talk.reply.conversation_id}/").content.decode()
 
 
 def test_an_edited_block_stands_in_its_reply(alice_client: Client, talk: Talk) -> None:

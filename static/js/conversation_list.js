@@ -22,8 +22,8 @@ export class ConversationList {
   moveToTop(conversation, title) {
     const item = this.find(conversation) ?? this.#createItem(conversation, title);
     if (isPinned(item)) return; // pinned ones keep their order
-    const today = this.#todayGroup();
-    if (today.firstElementChild !== item) this.#rearrange(() => today.prepend(item));
+    const first = this.root.querySelector('[data-group=today] li');
+    if (first !== item) this.#rearrange(() => this.#todayGroup().prepend(item));
   }
 
   /** @param {string} title  which may take fewer lines than the one before */

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Callable
 from urllib.parse import urljoin
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, text_of
@@ -21,6 +22,15 @@ WATCH_SHIFTS = """() => {
   const texts = (sources) => sources.map(({ node }) => node?.textContent);
   const add = ({ hadRecentInput, sources }) => hadRecentInput || shifts.push(texts(sources));
   new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type: 'layout-shift' });
+}"""
+# Where the last row is drawn as soon as there are so many.
+WATCH_LAST = """() => {
+  window.tops = {};
+  const list = document.getElementById('conversations');
+  const rows = list.getElementsByTagName('li');
+  const note = () => (tops[rows.length] ??= rows[rows.length - 1].getBoundingClientRect().top);
+  note();
+  new MutationObserver(note).observe(list, { childList: true, subtree: true });
 }"""
 NEW = {"mouse": "bob", "keyboard": "carol", "finger": "erin"}  # who have no chats yet
 
@@ -65,16 +75,22 @@ def test_the_box_moves_to_the_foot_and_nothing_jumps(chat: ChatPage) -> None:
     assert chat.page.evaluate("shifts") == []
 
 
-def test_the_row_of_a_chat_that_begins_late_pushes_nothing(window: Window, server: Server) -> None:
+@pytest.mark.parametrize("is_first_today", [False, True])
+def test_the_row_of_a_chat_that_begins_late_pushes_nothing(
+    window: Window, server: Server, is_first_today: bool
+) -> None:
     """A browser counts what moves later than half a second after a key: as the server took that long."""
     drop(server.database, "alice")
-    conversations(server.database, "alice", ["Soup", "Tax", "Garden"])
+    conversations(server.database, "alice", ["Soup", "Tax", "Garden", "Boat"])
+    other = "Soup" if is_first_today else "Boat"
+    server.database.rows(f"DELETE FROM chat_conversation WHERE title = '{other}'")
     network = Network(server.port)
     try:
         chat = ChatPage.open(window, network)
         chat.page.locator("#conversations").hover()  # which loads the sidebar's module
         expect(chat.page.locator(".options-button")).to_have_count(3)
         chat.page.evaluate(WATCH_SHIFTS)
+        chat.page.evaluate(WATCH_LAST)
         network.hold(b"event: meta")
         chat.ask("Hello")
         until(lambda: network.holds)
@@ -85,6 +101,8 @@ def test_the_row_of_a_chat_that_begins_late_pushes_nothing(window: Window, serve
         network.close()
     expect(chat.page.locator("#conversations li")).to_have_count(4)
     assert chat.page.evaluate("shifts") == []
+    before, after = chat.page.evaluate("[tops[3], tops[4]]")  # a moment after
+    assert abs(before - after) < 1
 
 
 def test_a_generated_title_in_fewer_lines_pulls_nothing_up(

@@ -88,13 +88,13 @@ class ThumbsFilter(ChoiceFilter):
 
 
 class ModelFilter(ChoiceFilter):
-    """Filter by the model that the conversation is set to now."""
+    """Filter by the row's model, which is shown by its name."""
 
     title = _("model")
     parameter_name = "model"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [(name, model_name(name)) for name in distinct_values(Conversation, "model")]
+        return [(name, model_name(name)) for name in distinct_values(model_admin.model, "model")]
 
 
 class OwnerFilter(ChoiceFilter):
@@ -145,32 +145,15 @@ class StatusFilter(ChoiceFilter):
         return queryset.filter(is_active=chosen == "active")
 
 
-class DistinctFilter(AllValuesFieldListFilter):
-    """Filter by the values of a column that an index begins with, without reading all rows to find them."""
+class ErrorFilter(AllValuesFieldListFilter):
+    """Filter by error code. The empty code, of rows without an error, is shown as “none”."""
 
     def __init__(
         self, field: Any, request: HttpRequest, params: Any, model: Any, *args: Any, **more: Any
     ) -> None:
         super().__init__(field, request, params, model, *args, **more)
-        self.lookup_choices: Any = self.values(model, field.name)
-
-    def values(self, model: Any, name: str) -> list[Any]:
-        return distinct_values(model, name)
-
-
-class AnsweredFilter(DistinctFilter):
-    """Filter by the model, which is shown by its name."""
-
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        every, *models = super().choices(changelist)
-        yield from (every, *(model | {"display": model_name(str(model["display"]))} for model in models))
-
-
-class ErrorFilter(DistinctFilter):
-    """Filter by error code. The empty code, of rows without an error, is shown as “none”."""
-
-    def values(self, model: Any, name: str) -> list[Any]:
-        return ["", *distinct_values(model, name, failed_sql(model))]
+        # Django's would read all rows to find them.
+        self.lookup_choices: Any = ["", *distinct_values(model, field.name, failed_sql(model))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> Any:
         found = super().queryset(request, queryset)

@@ -25,7 +25,7 @@ from chat.models import ApiKey, Call, Run, TitleRequest, User
 from .base import ReadOnlyListAdmin, only_read
 from .changelist import terms_of
 from .columns import model_column, person_column, time_column
-from .filters import AnsweredFilter, ErrorFilter, with_error
+from .filters import ErrorFilter, ModelFilter, with_error
 from .keyset import KeysetChangeList
 from .model_stats import PERIODS, USAGE_PERMISSIONS, people_since, rates, start_of, usage_since
 
@@ -38,7 +38,7 @@ UserRequest = Run | Call | TitleRequest
 
 
 class ModelRequestAdmin(ReadOnlyListAdmin):
-    list_filter = ["status", "created", ("model", AnsweredFilter), ("error_code", ErrorFilter)]
+    list_filter = ["status", "created", ModelFilter, ("error_code", ErrorFilter)]
     ordering = ["-created"]
     sortable_by = ["created_", "model_name", "status"]
     search_fields = ["user__username", "request_id", "error_message"]
@@ -175,7 +175,7 @@ class CallAdmin(ModelRequestAdmin):
         "neurons_", "duration", "transcript_link",
     ]  # fmt: skip
     list_filter = [
-        "status", "created", "dialect", ("model", AnsweredFilter), ("error_code", ErrorFilter)
+        "status", "created", "dialect", ModelFilter, ("error_code", ErrorFilter)
     ]  # fmt: skip
     sortable_by = ["created_", "model_name", "dialect", "status"]
     list_select_related = ["user", "key", "run"]

@@ -4,6 +4,7 @@ import { setUp } from './settings_section.js';
 
 let dialog = null;
 let address = ''; // of the section that is shown
+let isLeaving = false; // the entry in the history is on its way out
 
 /**
  * Open the person's settings over the chat. They are the pages of the settings, each without its shell: if one cannot
@@ -25,12 +26,16 @@ function create(opener) {
   made.addEventListener('submit', onSubmit);
   made.addEventListener('cancel', saveText);
   made.addEventListener('close', () => {
-    if (history.state?.settings) history.back();
+    isLeaving = Boolean(history.state?.settings);
+    if (isLeaving) history.back();
     if (!opener.checkVisibility()) document.querySelector('.sidebar-toggle').focus(); // it was in the drawer
   });
   made.addEventListener('unsaved', () => made.open || reveal());
   addEventListener('popstate', ({ state }) => {
+    const hasLeft = isLeaving;
+    isLeaving = false;
     if (state?.settings) openSettings();
+    else if (made.open && hasLeft) history.pushState({ settings: address }, ''); // a text was not saved: open again
     else if (made.open) close();
   });
   document.body.append(made);

@@ -28,6 +28,12 @@ LISTEN = """() => {
     }
   }).observe(region, { childList: true, subtree: true });
 }"""
+# A browser may need a while until it has gone back, in which a refused save opens the dialog again.
+SLOW_BACK = """() => {
+  const back = history.back.bind(history);
+  history.back = () => setTimeout(back, 300);
+  addEventListener('popstate', () => setTimeout(() => (window.went = true)));
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -150,10 +156,13 @@ def test_instructions_are_saved_when_they_are_left(window: Window, server: Serve
         "**/instructions/",
         lambda route: route.abort() if route.request.method == "POST" else route.continue_(),
     )
+    page.evaluate(SLOW_BACK)
     dialog.get_by_label("Instructions for all chats").fill("Be kind.")
     page.keyboard.press("Escape")
+    page.wait_for_function("() => window.went")
     expect(dialog.get_by_role("alert")).to_be_visible()
     expect(dialog.get_by_label("Instructions for all chats")).to_have_value("Be kind.")
+    assert page.evaluate("Boolean(history.state.settings)")
 
 
 @pytest.mark.parametrize("device", ["light", "dark"])

@@ -41,9 +41,9 @@ def test_a_question_waits_for_the_scripts_that_send_it(window: Window, server: S
     page = window(server, "alice")
     held: list[Route] = []
     page.route("**/js/turns.*", lambda route: held.append(route))
-    page.goto("/")
     chat = ChatPage(page)
-    with page.expect_request("**/js/turns.*"):
+    with page.expect_request("**/js/turns.*"):  # for the first key, or 1.5 s after the page was loaded
+        page.goto("/")
         chat.box.press_sequentially("Too early?")
     for _ in range(2):
         chat.box.press("Enter")

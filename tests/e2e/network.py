@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import threading
+from collections.abc import Iterator
 
 PIECE = 65_536
 ENCODING = re.compile(rb"\r\naccept-encoding: [^\r\n]*", re.IGNORECASE)
@@ -52,10 +53,7 @@ class Network:
         self._loop.call_soon_threadsafe(self._go_on.set)
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
-        self._break()
-        asyncio.run_coroutine_threadsafe(self._server.wait_closed(), self._loop).result(5)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(5)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
         self._loop.close()
@@ -67,6 +65,16 @@ class Network:
         for writer in self._open:
             writer.transport.abort()
 
+    async def _stop(self) -> None:
+        self._server.close()
+        await asyncio.sleep(0.05)  # until connections that were just accepted are known
+        await self._abort()
+        serving = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+        await asyncio.sleep(0.05)  # until the transports have closed their sockets
+
     async def _listen(self) -> asyncio.Server:
         return await asyncio.start_server(self._serve, "127.0.0.1", 0)
 
@@ -74,11 +82,19 @@ class Network:
         if self._down:
             writer.transport.abort()
             return
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
-        ends = {writer, far_writer}
-        self._open |= ends
-        await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
-        self._open -= ends
+        with self._known(writer):
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
+            with self._known(far_writer):
+                await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
+
+    @contextlib.contextmanager
+    def _known(self, writer: asyncio.StreamWriter) -> Iterator[None]:
+        self._open.add(writer)
+        try:
+            yield
+        finally:
+            self._open.remove(writer)
+            writer.close()
 
     async def _carry(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):

@@ -24,6 +24,14 @@ def text_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def json_or_text(text: str) -> object:
+    """Return what a text of JSON holds; another text as it is."""
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return text
+
+
 def are_parts(content: object) -> bool:
     """Return True for a list of parts, each with its type, as Mistral and OpenAI write messages.
 

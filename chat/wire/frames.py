@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
+from chat.wire.content import json_or_text
 from chat.wire.delta import FRAME_FIELDS, Delta, merge
 from chat.wire.finish_reasons import STOP, finish_reason, reason_in, spelled
 from chat.wire.frame_errors import ERRORS, OUTCOMES, FrameError, is_said, native_message, raise_if_error
@@ -108,7 +109,7 @@ class FrameReader:
         if event.data.strip() == DONE:
             self._finish()
             return None
-        value = _json_or_text(event.data)
+        value = json_or_text(event.data)
         if event.event == "chunks" and not event.unfinished:
             self.chunks = valid_chunks(value)
             return None
@@ -294,10 +295,3 @@ def _values(data: str) -> list[Any]:
         values.append(value)
         data = data[end:].lstrip()
     return values
-
-
-def _json_or_text(data: str) -> object:
-    try:
-        return json.loads(data, strict=False)
-    except (ValueError, RecursionError):
-        return data

@@ -1,9 +1,9 @@
 """One tool call, put together from its pieces."""
 
-import json
 import re
 from typing import Any
 
+from chat.wire.content import json_or_text
 from chat.wire.text import SurrogateJoiner
 
 CUSTOM = "custom"  # calls of OpenAI's custom tools, whose `input` is any text, not JSON
@@ -56,14 +56,15 @@ class ToolCall:
         if not self.is_complete or name != self.name:
             return False
         own = "{}" if self._is_empty else "".join(self._parts)
-        return arguments == own or (bool(arguments) and _value(arguments) == _value(own))
+        return arguments == own or (bool(arguments) and json_or_text(arguments) == json_or_text(own))
 
     def is_copied_by(self, id_: str, name: str, arguments: str) -> bool:
         """Return True if a whole call is this one again, in whatever spelling of its arguments."""
         if name != self.name or (id_ and self.sent_id and id_ != self.sent_id):
             return False
         own = "".join(self._parts)
-        return bool(id_ and self.sent_id and arguments.startswith(own)) or _value(arguments) == _value(own)
+        is_longer = bool(id_ and self.sent_id and arguments.startswith(own))
+        return is_longer or json_or_text(arguments) == json_or_text(own)
 
     def rest_of(self, arguments: str) -> str:
         """Return what a copy of this call has beyond the arguments so far."""
@@ -147,10 +148,3 @@ class CustomCall(ToolCall):
 
     def _scan(self) -> None:
         pass
-
-
-def _value(arguments: str) -> object:
-    try:
-        return json.loads(arguments, strict=False)
-    except (ValueError, RecursionError):
-        return arguments

@@ -5,6 +5,7 @@ import re
 import uuid
 from typing import Any
 
+from chat.wire.content import text_of
 from chat.wire.text import sanitize
 from chat.wire.tool_call import CUSTOM, CustomCall, ToolCall
 
@@ -100,7 +101,7 @@ class ToolCalls:
             function = fragment
         name, id_ = _word(function.get("name")), _word(fragment.get("id"))
         given = "input" if is_custom else "arguments"
-        arguments = _text(function.get(given, function.get("parameters")))
+        arguments = text_of(function.get(given, function.get("parameters")))
         if self._calls and END_TOKENS.fullmatch(arguments):
             return None
         index = None if earlier is not None else _number(fragment.get("index"))
@@ -172,12 +173,6 @@ class ToolCalls:
         if index is not None:
             self._by_index[index] = call
         return call
-
-
-def _text(arguments: object) -> str:
-    if arguments is None or isinstance(arguments, str):
-        return arguments or ""
-    return json.dumps(arguments, ensure_ascii=False)
 
 
 def _number(index: object) -> int | None:

@@ -127,11 +127,6 @@ def unknown(tables: list[Table]) -> list[str]:
     return sorted(found)
 
 
-def storable_text(value: str) -> str:
-    """Return the text with U+FFFD in place of each NUL, which PostgreSQL cannot hold; the length stays."""
-    return value.replace("\0", REPLACEMENT) if "\0" in value else value
-
-
 def storable_json(text: str) -> str:
     r"""Return the JSON text with U+FFFD in place of each `\u0000` and each half of a surrogate pair."""
     if "\\u" not in text:
@@ -150,17 +145,14 @@ def time_of_postgres(text: str) -> str:
     return time_of_sqlite(text.removesuffix("+00"))
 
 
-def bytes_of_postgres(text: str) -> bytes:
-    return bytes.fromhex(text.removeprefix("\\x"))
-
-
 FROM_SQLITE: dict[ColumnKind, ConvertValue] = {
     ColumnKind.FLOAT: float,
     ColumnKind.TIME: time_of_sqlite,
 }
 FROM_ARCHIVE: dict[ColumnKind, ConvertValue] = {ColumnKind.BYTES: base64.b64decode}
 STORABLE_IN_POSTGRES: dict[ColumnKind, ConvertValue] = {
-    ColumnKind.TEXT: storable_text,
+    # With U+FFFD in place of each NUL, which PostgreSQL cannot hold; the length stays.
+    ColumnKind.TEXT: lambda text: text.replace("\0", REPLACEMENT),
     ColumnKind.JSON: storable_json,
 }
 FROM_POSTGRES: dict[ColumnKind, ConvertValue] = {
@@ -169,7 +161,7 @@ FROM_POSTGRES: dict[ColumnKind, ConvertValue] = {
     ColumnKind.FLOAT: float,
     ColumnKind.TIME: time_of_postgres,
     ColumnKind.UUID: lambda text: text.replace("-", ""),
-    ColumnKind.BYTES: bytes_of_postgres,
+    ColumnKind.BYTES: lambda text: bytes.fromhex(text.removeprefix("\\x")),
 }
 
 
@@ -198,13 +190,9 @@ def _shortest(number: Decimal) -> tuple[int, str, int]:
     return (sign, kept, int(exponent) + len(written) - len(kept)) if kept else (0, "", 0)
 
 
-def _comparable_address(text: str) -> str:
-    return ipaddress.ip_address(text).packed.hex()
-
-
 COMPARABLE: dict[ColumnKind, ConvertValue] = {
     ColumnKind.JSON: _comparable_json,
-    ColumnKind.ADDRESS: _comparable_address,
+    ColumnKind.ADDRESS: lambda text: ipaddress.ip_address(text).packed.hex(),
 }
 
 

@@ -3,6 +3,7 @@
 Attachments in a bucket are not in a backup: `ATTACHMENTS_S3_BUCKET` says where they stay.
 """
 
+import filecmp
 import os
 from pathlib import Path
 
@@ -58,14 +59,11 @@ def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
             coming.mkdir(mode=0o700, exist_ok=True)
             if not there.exists() and not any(coming.iterdir()):
                 continue
-        if not coming.exists() or _is_same(there, coming):
+        is_same = there.exists() and coming.exists() and filecmp.cmp(there, coming, shallow=False)
+        if not coming.exists() or is_same:
             continue
         if there.exists():
             kept.append(there.with_name(f"{name}{suffix}"))
             os.rename(there, kept[-1])
         os.rename(coming, there)
     return kept
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one.is_file() and other.is_file() and one.read_bytes() == other.read_bytes()

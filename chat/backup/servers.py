@@ -1,6 +1,7 @@
 """Detection of servers that use this DATA_DIR or database: a restore must not replace data under them."""
 
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError
@@ -18,8 +19,9 @@ def check_process_locks(folder: Path) -> str:
     `check_heartbeats`.
     """
     for path in (folder / "workers").glob("*"):
-        if (worker := _key_of(path)) and journal.is_locked(folder / "workers", worker):
-            return f"A server is running with the DATA_DIR {folder}. Stop it first."
+        with suppress(ValueError):  # another file
+            if journal.is_locked(folder / "workers", uuid.UUID(path.name)):
+                return f"A server is running with the DATA_DIR {folder}. Stop it first."
     return ""
 
 
@@ -34,10 +36,3 @@ def check_heartbeats(database: str = DEFAULT_DB_ALIAS) -> str:
     seconds = int(DEAD_AFTER.total_seconds())
     wait = f"If it was killed, wait {seconds} seconds."
     return f"The server {worker} is using this database. Stop it first. {wait}"
-
-
-def _key_of(path: Path) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(path.name)
-    except ValueError:
-        return None

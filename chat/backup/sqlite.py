@@ -7,7 +7,7 @@ References need no release: SQLite checks them only where a connection asks for 
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -151,11 +151,11 @@ def replace(database: Path, new: Path, aside: Path) -> None:
     be applied to the new one.
     """
     if database.exists():
-        try:
-            with closing(sqlite3.connect(database, timeout=20)) as session:
-                session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.DatabaseError:
-            pass  # damaged: its side files move with it below
+        with (
+            suppress(sqlite3.DatabaseError),  # damaged: its side files move with it below
+            closing(sqlite3.connect(database, timeout=20)) as session,
+        ):
+            session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         os.link(database, aside)
         for suffix in SIDE_FILES:
             side = Path(f"{database}{suffix}")

@@ -135,12 +135,9 @@ class ImportedSource(Struct, frozen=True):
     date: Date = ""
 
 
-class ImportedStep(Struct, frozen=True):
-    """A call of a tool. `arguments`: JSON, whose depth the server checks."""
+class StepFields(Struct, frozen=True, kw_only=True):
+    """What a call of a tool has, here and in this chat's own JSON."""
 
-    tool: ToolName
-    state: Literal["done", "failed", "stopped"]
-    arguments: Annotated[str, Meta(max_length=MAX_ARGUMENTS_CHARS)]
     call: Annotated[str, Meta(max_length=MAX_CALL_CHARS)] = ""
     summary: Annotated[str, Meta(max_length=limits.MAX_STEP_SUMMARY_CHARS)] = ""
     result: Annotated[str, Meta(max_length=MAX_RESULT_CHARS)] = ""
@@ -148,6 +145,14 @@ class ImportedStep(Struct, frozen=True):
     cost: Dollars | None = None
     created: Moment | None = None
     finished: Moment | None = None
+
+
+class ImportedStep(StepFields, frozen=True):
+    """A call of a tool. `arguments`: JSON, whose depth the server checks."""
+
+    tool: ToolName
+    state: Literal["done", "failed", "stopped"]
+    arguments: Annotated[str, Meta(max_length=MAX_ARGUMENTS_CHARS)]
 
 
 class ImportedMessage(Struct, tag="message"):

@@ -5,6 +5,7 @@ import uuid
 from datetime import datetime
 
 from django.utils import timezone
+from msgspec import structs
 
 from chat.models import Step
 
@@ -39,19 +40,13 @@ def rows_of(message: uuid.UUID, steps: list[ImportedStep], created: datetime) ->
             number=number,
             turn=0,
             revision=number,
-            call=step.call,
-            tool=step.tool,
-            arguments=json.loads(step.arguments),
-            state=step.state,
-            summary=step.summary,
-            result=step.result,
-            sources=[
-                {"number": each.number, "title": each.title, "url": each.url, "date": each.date}
-                for each in step.sources
-            ],
-            cost=step.cost,
-            created=known(step.created) or created,
-            finished=known(step.finished),
+            **structs.asdict(step)
+            | {
+                "arguments": json.loads(step.arguments),
+                "sources": [structs.asdict(each) for each in step.sources],
+                "created": known(step.created) or created,
+                "finished": known(step.finished),
+            },
         )
         for number, step in enumerate(steps, 1)
     ]

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from msgspec import structs
 
 from chat.conversations.changes import MAX_PINNED_CONVERSATIONS
 from chat.conversations.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
@@ -192,19 +193,10 @@ def _row(conversation: Conversation, message: ImportedMessage, ids: dict[str, uu
 def _citation(
     message: uuid.UUID, number: int, cited: ImportedCitation, created: datetime, ids: dict[str, uuid.UUID]
 ) -> Citation:
-    return Citation(
-        message_id=message,
-        number=number,
-        title=cited.title,
-        url=cited.url,
-        page=cited.page,
-        text=cited.text,
-        date=cited.date,
-        created=cited.created or created,
-        attachment_id=_attachment_id(ids[cited.attachment[0]], cited.attachment[1])
-        if cited.attachment
-        else None,
-    )
+    fields = structs.asdict(cited) | {"created": cited.created or created}
+    if place := fields.pop("attachment"):
+        fields["attachment_id"] = _attachment_id(ids[place[0]], place[1])
+    return Citation(message_id=message, number=number, **fields)
 
 
 def _attachment_id(message: uuid.UUID, position: int) -> uuid.UUID:

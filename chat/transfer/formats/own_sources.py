@@ -13,11 +13,8 @@ from chat.transfer.problems import ConversationProblem
 from chat.transfer.records import (
     MAX_ARGUMENTS_CHARS,
     MAX_ARGUMENTS_DEPTH,
-    MAX_CALL_CHARS,
-    MAX_RESULT_CHARS,
     MAX_RESULTS_CHARS,
     Date,
-    Dollars,
     ImportedCitation,
     ImportedMessage,
     ImportedSource,
@@ -25,6 +22,7 @@ from chat.transfer.records import (
     Moment,
     Object,
     Page,
+    StepFields,
     Title,
     ToolName,
     Url,
@@ -45,19 +43,12 @@ class OwnCitation(Struct):
     date: Date = ""
 
 
-class OwnStep(Struct):
+class OwnStep(StepFields, frozen=True):
     """A call of a tool. One that was running when it was exported is imported as stopped."""
 
     tool: ToolName
     state: Literal["running", "waiting", "done", "failed", "stopped"]
     arguments: Object
-    call: Annotated[str, Meta(max_length=MAX_CALL_CHARS)] = ""
-    summary: Annotated[str, Meta(max_length=limits.MAX_STEP_SUMMARY_CHARS)] = ""
-    result: Annotated[str, Meta(max_length=MAX_RESULT_CHARS)] = ""
-    sources: Annotated[list[ImportedSource], Meta(max_length=limits.MAX_CITATIONS)] = []
-    cost: Dollars | None = None
-    created: Moment | None = None
-    finished: Moment | None = None
 
 
 def citation(raw: OwnCitation, places: dict[UUID, tuple[str, int]]) -> ImportedCitation:
@@ -74,7 +65,7 @@ def step(raw: OwnStep) -> ImportedStep:
     """Return a step. Raises ConversationProblem."""
     for each in raw.sources:
         _check(each)
-    fields = {name: getattr(raw, name) for name in structs.asdict(raw)} | {
+    fields = structs.asdict(raw) | {
         "state": raw.state if raw.state in ENDED else "stopped",
         "arguments": _arguments(raw.arguments),
         "created": utc(raw.created),

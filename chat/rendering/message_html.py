@@ -16,7 +16,6 @@ from .markdown import block_count, parse
 from .questions import question_html
 
 MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
-MIN_COMPRESSED_BYTES = 512  # shorter HTML is not compressed
 ZLIB_LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
 ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
 BREAK = "\0"  # which no rendered text has
@@ -39,7 +38,7 @@ class HtmlStore:
     def get(self, key: bytes) -> str | None:
         with self._lock:
             packed = self._used(key)
-        return None if packed is None else _unpacked(packed)
+        return None if packed is None else zlib.decompress(packed).decode()
 
     def get_or_make(self, key: bytes, make: Callable[[], tuple[str, bool]]) -> str:
         """Return the HTML for this key. If it is missing, `make` returns (HTML, True if it may be kept)."""
@@ -52,7 +51,7 @@ class HtmlStore:
             if packed is None and other is None:
                 self._being_made[key] = mine
         if packed is not None:
-            return _unpacked(packed)
+            return zlib.decompress(packed).decode()
         return self._made(key, make, mine) if other is None else other.result()
 
     def _used(self, key: bytes) -> bytes | None:
@@ -65,7 +64,7 @@ class HtmlStore:
         try:
             html, final = make()
             if final:
-                self._keep(key, _packed(html))
+                self._keep(key, zlib.compress(html.encode(), ZLIB_LEVEL))
             future.set_result(html)
         except BaseException as error:
             future.set_exception(error)
@@ -90,16 +89,6 @@ def key_of(text: str, anchors: str, sources: int = 0, breaks: tuple[int, ...] = 
     """Return a digest of everything that the HTML depends on."""
     whole = f"{anchors} {sources} {breaks or ''}\0{text}"
     return blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _packed(html: str) -> bytes:
-    data = html.encode()
-    return b"z" + zlib.compress(data, ZLIB_LEVEL) if len(data) > MIN_COMPRESSED_BYTES else b" " + data
-
-
-def _unpacked(packed: bytes) -> str:
-    data = packed[1:]
-    return (zlib.decompress(data) if packed[:1] == b"z" else data).decode()
 
 
 class MessageHtml(str):

@@ -44,11 +44,7 @@ _RIGHT_TO_LEFT = re.compile(
 
 def neutralise_controls(text: str) -> str:
     """Replace each control character, lone surrogate and directional override by a visible character."""
-    return _HIDDEN.sub(_replace, text)
-
-
-def _replace(found: re.Match[str]) -> str:
-    return _PICTURES.get(found[0], REPLACEMENT)
+    return _HIDDEN.sub(lambda found: _PICTURES.get(found[0], REPLACEMENT), text)
 
 
 def restored(text: str) -> str:

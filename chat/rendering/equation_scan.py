@@ -148,12 +148,11 @@ class _Scan:
         if not (self._growing and self._reaches_end(at) and 3 <= end - token.begin <= _limit(token.kind)):
             return at + 1, 0, None
         source = self._text[token.begin :]
-        if token.kind == "$" and not self._is_begun(token, source[1:]):
-            return at + 1, 0, None
+        if token.kind == "$":
+            inner = source[1:]
+            if not self._may_open(token) or is_prose(inner) or not _UNFINISHED.search(inner):
+                return at + 1, 0, None
         return len(self._tokens), end, Equation(source, "", False, False, self._is_quoted(token))
-
-    def _is_begun(self, opener: _Token, inner: str) -> bool:
-        return self._may_open(opener) and not is_prose(inner) and _UNFINISHED.search(inner) is not None
 
     def _reaches_end(self, at: int) -> bool:
         """Return True if nothing up to the end of the text ends this equation."""

@@ -125,20 +125,12 @@ class _Lines:
         self._source = source
         self._begin = self._end = 0
 
-    def begin(self, at: int) -> int:
-        """Return the offset at which the line with this byte begins."""
-        self._find(at)
-        return self._begin
-
-    def end(self, at: int) -> int:
-        """Return the offset at which the next line begins; one beyond the text's end if there is none."""
-        self._find(at)
-        return self._end
-
-    def _find(self, at: int) -> None:
+    def _line(self, at: int) -> tuple[int, int]:
+        """Return where the line with this byte and the next one begin; the latter may be beyond the end."""
         if not self._begin <= at < self._end:
             self._begin = self._source.rfind(b"\n", 0, at) + 1
             self._end = self._source.find(b"\n", at) + 1 or len(self._source) + 1
+        return self._begin, self._end
 
     def of(self, begin: int, end: int, deciding: int) -> tuple[int, int, int]:
         """Return a block's (start of the first line, end of the line that proves it, end of the last line).
@@ -147,11 +139,11 @@ class _Lines:
         of the next line, and a fence's ends before its line break. `deciding` is the number of lines that
         prove the block: two for a table, whose second line turns the last line of a paragraph into its head.
         """
-        start, decided_at = self.begin(begin), begin
-        for _ in range(deciding):
-            decided_at = self.end(decided_at)
+        (start, _), decided_at = self._line(begin), begin
+        for _number in range(deciding):
+            _, decided_at = self._line(decided_at)
         last = max(0, begin + len(self._source[begin:end].rstrip()) - 1)
-        return start, decided_at, min(self.end(last), len(self._source))
+        return start, decided_at, min(self._line(last)[1], len(self._source))
 
     def parses_alone(self, begin: int) -> bool:
         """Return True if the block at `begin`, parsed alone, would begin at the same place.
@@ -159,7 +151,7 @@ class _Lines:
         A counterexample: a footnote that is indented as deep as the contents of the footnote before it ends
         that one, but parsed alone its line would be code.
         """
-        line = self.begin(begin)
+        line, _ = self._line(begin)
         indentation = self._source[line : min(begin, line + 4)]  # the line may be the whole text
         return len(indentation) < 4 and b"\t" not in indentation
 

@@ -124,16 +124,12 @@ def unquoted(tex: str) -> str:
     return _QUOTE_MARKER.sub("", tex)
 
 
+@lru_cache(CACHED_EQUATIONS)
 def mathml(tex: str, *, display: bool) -> str | None:
     """Return the equation as a `math` element with its TeX as annotation.
 
     None if it cannot be converted, or is beyond the limits.
     """
-    return _converted(tex, display)
-
-
-@lru_cache(CACHED_EQUATIONS)
-def _converted(tex: str, display: bool) -> str | None:
     shown = neutralise_code(tex)
     if not _is_bounded(shown) or _DEFINES.search(shown):
         return None
@@ -146,7 +142,8 @@ def _converted(tex: str, display: bool) -> str | None:
         return None
     start, _, rest = found.partition(">")
     inner = _plain(rest.removesuffix("</math>"))
-    if len(inner) > MAX_MATHML_CHARS or _depth(inner) > MAX_MATHML_DEPTH or _has_long(inner):
+    has_long = any(float(number) > MAX_LENGTH for number in _LENGTH.findall(inner))
+    if has_long or len(inner) > MAX_MATHML_CHARS or _depth(inner) > MAX_MATHML_DEPTH:
         return None
     annotation = f'<annotation encoding="application/x-tex">{escape(shown, quote=False)}</annotation>'
     return f"{start}><semantics><mrow>{inner}</mrow>{annotation}</semantics></math>"
@@ -245,11 +242,6 @@ def _classes(match: re.Match[str]) -> str:
     styles = match[1].replace(" ", "").split(";")
     names = " ".join(_STYLES[style] for style in styles if style in _STYLES)
     return f' class="{names}"' if names else ""
-
-
-def _has_long(html: str) -> bool:
-    """Return True if a line is thicker, or a text shifted farther, than MAX_LENGTH."""
-    return any(float(number) > MAX_LENGTH for number in _LENGTH.findall(html))
 
 
 def _depth(html: str) -> int:

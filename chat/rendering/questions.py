@@ -6,17 +6,11 @@ The text of the HTML is the text that was typed, character by character: the fen
 import re
 from collections.abc import Iterator
 from html import escape
-from typing import NamedTuple
 
 from .code_blocks import Budget, code_figure, highlighted, language_of
 from .sanitise import clean
 
 _FENCE = re.compile(r"^(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)(?:\n|\Z)", re.MULTILINE)
-
-
-class _Fenced(NamedTuple):
-    opening: re.Match[str]
-    closing: re.Match[str]
 
 
 def question_html(text: str, budget: Budget | None = None) -> str:
@@ -40,14 +34,14 @@ def _drawn(opening: re.Match[str], closing: re.Match[str], budget: Budget) -> st
     return f"{_unseen(marks)}{code_figure(caption, _unseen(rest), code)}{_unseen(closing[0])}"
 
 
-def _fenced(text: str) -> Iterator[_Fenced]:
+def _fenced(text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
     """Yield the fences that are closed. One that is not is no code yet, and neither is what follows it."""
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
         if opening is None:
             opening = fence
         elif fence["marks"].startswith(opening["marks"]) and not fence["info"].strip():
-            yield _Fenced(opening, fence)
+            yield opening, fence
             opening = None
 
 

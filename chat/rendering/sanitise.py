@@ -25,7 +25,8 @@ _DIRECTED = {
     "div",
     "pre",
     "code",
-} | {"summary"}
+    "summary",
+}
 _PLAIN = FORMATTING_TAGS | {"hr", "br", "figure", "figcaption", "a", "span", "details"}
 _TABLE = {"table", "thead", "tbody", "tr"}
 _SCROLLING = {"pre", "div"}

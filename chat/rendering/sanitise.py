@@ -37,35 +37,27 @@ _FOOTNOTE = re.compile(r"#fn-[\w%.-]+")
 # parses what is in or around them by other rules than the sanitiser might expect.
 _MATHML_STYLE_ATTRIBUTES = {"displaystyle", "scriptlevel"}
 _SPACE = {"width", "height", "depth"}
+_WITHOUT_ATTRIBUTES = (
+    *("semantics", "mn", "mtext", "msqrt", "mroot", "msub", "msup", "msubsup"),
+    *("mmultiscripts", "mprescripts", "mtr", "mtd", "mphantom"),
+)
 _MATHML_ATTRIBUTES: dict[str, set[str]] = {
     "math": {"display"},
-    "semantics": set(),
     "annotation": {"encoding"},
     "mrow": _MATHML_STYLE_ATTRIBUTES,
     "mi": {"mathvariant"},
-    "mn": set(),
     "mo": {
         *("form", "lspace", "rspace", "minsize", "maxsize"),
         *("stretchy", "symmetric", "fence", "separator", "largeop", "movablelimits"),
     },
-    "mtext": set(),
     "mspace": _SPACE,
     "mfrac": {"linethickness", *_MATHML_STYLE_ATTRIBUTES},
-    "msqrt": set(),
-    "mroot": set(),
-    "msub": set(),
-    "msup": set(),
-    "msubsup": set(),
     "munder": {"accentunder"},
     "mover": {"accent"},
     "munderover": {"accent", "accentunder"},
-    "mmultiscripts": set(),
-    "mprescripts": set(),
     "mtable": _MATHML_STYLE_ATTRIBUTES,
-    "mtr": set(),
-    "mtd": set(),
     "mpadded": {"lspace", "voffset", *_SPACE},
-    "mphantom": set(),
+    **{name: set() for name in _WITHOUT_ATTRIBUTES},
 }
 _CLASSED = {"mrow", "mspace", "mtable", "mtr", "mtd"}
 

@@ -6,7 +6,6 @@ The schemas beside this file describe them.
 import json
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -91,22 +90,19 @@ def is_known(user: User, imported: ImportedAssistant) -> bool:
     return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
 
 
-def store_assistant(user: User, imported: ImportedAssistant) -> bool:
-    """Store an assistant that is new, or restore it if it was deleted.
-
-    Return False if the user has it, or has no room for it.
-    """
+def store_assistant(user: User, imported: ImportedAssistant) -> None:
+    """Store an assistant that is new, or restore it if it was deleted; not one for which there is no room."""
     with write_lock(), transaction.atomic():
         user.lock()
         if is_known(user, imported):
-            return False
+            return
         try:
             assistants.require_room(user)
         except Conflict:
-            return False
+            return
         deleted = Assistant.objects.filter(owner=user, pk__in=_keys(user, imported.key))
         if assistants.bring_back(user, deleted):
-            return True
+            return
         key = _keys(user, imported.key)[0]
         ids = _add_attachments(user, key, imported)
         versions = [_version(each) for each in imported.versions]
@@ -116,7 +112,6 @@ def store_assistant(user: User, imported: ImportedAssistant) -> bool:
         for version, read in zip(versions, imported.versions, strict=True):
             link(version, [ids[each.key] for each in read.documents if each.key in ids])
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
-        return True
 
 
 def _add_attachments(user: User, assistant: uuid.UUID, imported: ImportedAssistant) -> dict[str, uuid.UUID]:
@@ -183,40 +178,38 @@ def prompts_json(user: User) -> str:
 
     A prompt's groups are not exported.
     """
-    return _json_lines(_prompt_object(each) for each in Prompt.objects.owned_by(user).order_by("command"))
+    return _json_lines(
+        {
+            "format": PROMPT_FORMAT,
+            "version": PROMPT_FORMAT_VERSION,
+            "id": str(prompt.pk),
+            "title": prompt.title,
+            "command": prompt.command,
+            "text": prompt.text,
+            "created": written(prompt.created),
+            "updated": written(prompt.updated),
+        }
+        for prompt in Prompt.objects.owned_by(user).order_by("command")
+    )
 
 
 def memories_json(user: User) -> str:
     """Return the person's memories as a JSON array, the oldest first; "" if there are none."""
-    return _json_lines(_memory_object(each) for each in Memory.objects.owned_by(user))
+    return _json_lines(
+        {
+            "format": MEMORY_FORMAT,
+            "version": MEMORY_FORMAT_VERSION,
+            "id": str(memory.pk),
+            "fact": memory.fact,
+            "created": written(memory.created),
+        }
+        for memory in Memory.objects.owned_by(user)
+    )
 
 
 def _json_lines(objects: Iterable[Object]) -> str:
     lines = [json.dumps(each, ensure_ascii=False) for each in objects]
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else ""
-
-
-def _memory_object(memory: Memory) -> Object:
-    return {
-        "format": MEMORY_FORMAT,
-        "version": MEMORY_FORMAT_VERSION,
-        "id": str(memory.pk),
-        "fact": memory.fact,
-        "created": written(memory.created),
-    }
-
-
-def _prompt_object(prompt: Prompt) -> dict[str, Any]:
-    return {
-        "format": PROMPT_FORMAT,
-        "version": PROMPT_FORMAT_VERSION,
-        "id": str(prompt.pk),
-        "title": prompt.title,
-        "command": prompt.command,
-        "text": prompt.text,
-        "created": written(prompt.created),
-        "updated": written(prompt.updated),
-    }
 
 
 def prompt_content(found: ImportedPrompt) -> PromptContent:
@@ -231,16 +224,12 @@ def prompt_content(found: ImportedPrompt) -> PromptContent:
     return PromptContent(title, command, found.text)
 
 
-@dataclass(slots=True)
 class OwnPrompts:
-    """The person's prompts as an import compares and adds to them: {command: (title, text)}."""
+    """The person's prompts as an import compares and adds to them."""
 
-    prompts: dict[str, tuple[str, str]]
-
-    @classmethod
-    def of(cls, user: User) -> "OwnPrompts":
+    def __init__(self, user: User) -> None:
         own = Prompt.objects.owned_by(user).values_list("command", "title", "text")
-        return cls({command: (title, text) for command, title, text in own})
+        self._prompts = {command: (title, text) for command, title, text in own}
 
     def add(self, content: PromptContent) -> PromptContent | None:
         """Add a prompt, and return it with a command that is free; None if it is here already.
@@ -248,28 +237,26 @@ class OwnPrompts:
         A prompt with the same title and text is the same one, whatever its command. Raises PromptProblem
         at the limit.
         """
-        if (content.title, content.text) in self.prompts.values():
+        if (content.title, content.text) in self._prompts.values():
             return None
-        if len(self.prompts) >= MAX_PROMPTS:
+        if len(self._prompts) >= MAX_PROMPTS:
             raise PromptProblem
         command = self._free(content.command)
-        self.prompts[command] = (content.title, content.text)
+        self._prompts[command] = (content.title, content.text)
         return PromptContent(content.title, command, content.text)
 
     def _free(self, wanted: str) -> str:
         """Return the command, with a number if it is taken."""
         command, number = wanted, 1
-        while command in self.prompts:
+        while command in self._prompts:
             number += 1
             command = f"{wanted[: MAX_COMMAND_CHARS - len(str(number)) - 1]}-{number}"
         return command
 
 
-def store_prompt(user: User, content: PromptContent) -> bool:
-    """Store a prompt unless it is here already; return True if it was stored. Raises PromptProblem."""
+def store_prompt(user: User, content: PromptContent) -> None:
+    """Store a prompt unless it is here already. Raises PromptProblem."""
     with write_lock(), transaction.atomic():
         user.lock()
-        new = OwnPrompts.of(user).add(content)
-        if new:
+        if new := OwnPrompts(user).add(content):
             Prompt.objects.create(owner=user, title=new.title, command=new.command, text=new.text)
-        return new is not None

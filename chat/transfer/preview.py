@@ -54,7 +54,7 @@ class Preview:
 
     def __init__(self, user: User, files: Attachments) -> None:
         self._user, self._files = user, files
-        self._own_prompts = library.OwnPrompts.of(user)
+        self._own_prompts = library.OwnPrompts(user)
         self._facts = set(Memory.objects.owned_by(user).values_list("fact", flat=True))
         self._counts: Counter[str] = Counter()  # by COUNTS, and those that are known
         self._sources: dict[str, None] = {}

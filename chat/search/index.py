@@ -3,7 +3,6 @@
 A change or deletion names the former text, because FTS5 keeps none: see `sqlite`.
 """
 
-import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -91,7 +90,8 @@ def _find(document: Document) -> int | None:
 def _remove_message(instance: Message, **_: Any) -> None:
     """Remove a message from the index, also if it is deleted with its conversation or its parent."""
     if instance.text:
-        remove(message_of(instance, _owner_of(instance.conversation_id)))
+        owners = Conversation.objects.values_list("user_id", flat=True)
+        remove(message_of(instance, owners.get(pk=instance.conversation_id)))
 
 
 @receiver(pre_delete, sender=Conversation, dispatch_uid="search title")
@@ -104,7 +104,3 @@ def _clear_after_flush(sender: AppConfig, **sent: Any) -> None:
     """`manage.py flush` empties the tables of all models, and the words are in none."""
     if sender.label == "chat" and "plan" not in sent:  # `migrate` sends the signal with its plan
         engine.clear()
-
-
-def _owner_of(conversation: uuid.UUID) -> int:
-    return Conversation.objects.values_list("user_id", flat=True).get(pk=conversation)

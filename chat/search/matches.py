@@ -105,7 +105,9 @@ def window(owner: int, query: Query, below: int, *, is_first: bool) -> Window:
     if found and not is_first:
         for key in _earlier(owner, query, found, below):
             found.pop(key, None)
-    newest_first = _read(islice(_one_of_each(found.values()), RANKED_MESSAGES))
+    # The newest hit of each conversation, then the second of each, and so on.
+    in_turn = (hit for hit in chain.from_iterable(zip_longest(*found.values())) if hit)
+    newest_first = _read(islice(in_turn, RANKED_MESSAGES))
     hits = {_key(conversation): of for conversation, of in found.items()}
     return Window([*titles.matches, *newest_first], hits, following)
 
@@ -123,11 +125,6 @@ def _scan(owner: int, query: Query, below: int) -> tuple[dict[Any, list[Hit]], i
             return found, None
         below = keys[-1]
     return found, below
-
-
-def _one_of_each(hits: Iterable[Sequence[Hit]]) -> Iterator[Hit]:
-    """Yield the newest hit of each conversation, then the second of each, and so on."""
-    return (hit for hit in chain.from_iterable(zip_longest(*hits)) if hit)
 
 
 def _earlier(owner: int, query: Query, conversations: Iterable[Any], below: int) -> set[Any]:

@@ -110,10 +110,13 @@ class DeltaDecoder(FrameReader):
                 delta = merge(delta, self.flush())
         except (FrameError, sse.LineTooLong) as error:
             self._fail(error)
-        if self._stop_sequences:
+        if stops := self._stop_sequences:
             delta = delta or Delta()
-            ended = chunk is None or self.is_complete or self.failure is not None
-            self._apply_stop_sequences(self._stop_sequences, delta, ended=ended)
+            delta.text = stops.add(delta.text)
+            if stops.found:
+                self.failure = None  # what follows is ignored, an error too
+            elif chunk is None or self.is_complete or self.failure is not None:
+                delta.text += stops.flush()
         if self._single_tool_call and delta:
             delta.tool_calls = [piece for piece in delta.tool_calls if piece["index"] == 0]
         return delta if delta and delta.says_something else None
@@ -154,11 +157,3 @@ class DeltaDecoder(FrameReader):
         if isinstance(self._events, JsonDecoder) and self._events.values == 1 and not self.is_cut:
             self.done = True
         self.is_settled = bool(self.reason)
-
-    def _apply_stop_sequences(self, stops: StopSequences, delta: Delta, *, ended: bool) -> None:
-        """End the text before a stop sequence, and ignore what follows it, an error too."""
-        delta.text = stops.add(delta.text)
-        if stops.found:
-            self.failure = None
-        elif ended:
-            delta.text += stops.flush()

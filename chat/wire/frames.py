@@ -22,8 +22,6 @@ from chat.wire.sse import Event
 from chat.wire.tool_calls import ToolCalls, sanitized_json
 from chat.wire.usage import Usage, UsageAccumulator, usage_in
 
-__all__ = ["Delta", "FrameError", "FrameReader", "Usage"]
-
 # Called directly, because `json.loads` spends a third of its time around this call, which runs once per
 # token. Not strict, because control characters may be unescaped.
 _scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  # public, but not in the stubs

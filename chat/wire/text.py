@@ -196,7 +196,8 @@ class OverlapFilter:
         if self._closed:
             return text
         self._held += text
-        return "" if self._may_repeat() else self.close()
+        may_repeat = self._held in self._end[:-1]  # and grow into the end of the earlier text
+        return "" if may_repeat else self.close()
 
     def pause(self) -> str:
         """Return the text held back, if there is any, as `close` does: something else stands behind it."""
@@ -207,10 +208,6 @@ class OverlapFilter:
         self._closed = True
         held, self._held = self._held, ""
         return held[self._repeated(held) :]
-
-    def _may_repeat(self) -> bool:
-        """Return True if the text so far can still grow into a repetition of the end of the earlier text."""
-        return self._held in self._end[:-1]
 
     def _repeated(self, text: str) -> int:
         """Return the number of code points at the beginning of `text` that repeat the earlier text's end."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import IO, Annotated
 
 import msgspec
-from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from chat.db.fair_executor import ConcurrencyLimit
 from chat.exceptions import RequestError
@@ -168,7 +168,7 @@ def _are_pages(pages: list[str]) -> bool:
 
 def _problem(name: str) -> Unreadable:
     code, words = REFUSALS.get(name, REFUSALS["broken"])
-    return Unreadable(code, gettext(words) % {"most": MAX_PAGES})
+    return Unreadable(code, _(words) % {"most": MAX_PAGES})
 
 
 async def convert(client: Client, person: int, file: IO[bytes], needed: NeedsConversion) -> Extracted:

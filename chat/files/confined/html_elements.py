@@ -50,7 +50,8 @@ class Body:
     def text_of(self, node: Any) -> str:
         tag = tag_of(node)
         if tag == "-text":
-            return self._white(node.text_content or "")
+            text = node.text_content or ""
+            return kept(text) if self.is_kept else collapsed(text)
         if tag.startswith("-") or is_hidden(node):
             return ""
         if tag in ELEMENTS:
@@ -70,9 +71,6 @@ class Body:
             return styled(text, node)
         finally:
             self._depth, self.is_kept = before
-
-    def _white(self, text: str) -> str:
-        return kept(text) if self.is_kept else collapsed(text)
 
     def _heading(self, node: Any) -> str:
         text = joined(self.inside(node))

@@ -186,12 +186,9 @@ def _scripted(base: str, sub: str = "", sup: str = "") -> str:
     return _base(base) + below + above
 
 
-def _under(base: str, sub: str) -> str:
-    return rf"\{OVER[sub]}{{{base}}}" if sub in OVER else _scripted(base, sub)
-
-
-def _over(base: str, sup: str) -> str:
-    return rf"\{OVER[sup]}{{{base}}}" if sup in OVER else _scripted(base, "", sup)
+def _marked(base: str, sub: str = "", sup: str = "") -> str:
+    over = OVER.get(sub or sup)
+    return rf"\{over}{{{base}}}" if over else _scripted(base, sub, sup)
 
 
 def _multiscripts(parts: list[tuple[str, str]]) -> str:
@@ -214,7 +211,7 @@ FORMS: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
     "msub": (("base", "sub"), _scripted),
     "msup": (("base", "sup"), _scripted),
     "msubsup": (("base", "sub", "sup"), _scripted),
-    "munder": (("base", "sub"), _under),
-    "mover": (("base", "sup"), _over),
+    "munder": (("base", "sub"), _marked),
+    "mover": (("base", "sup"), _marked),
     "munderover": (("base", "sub", "sup"), _scripted),
 }

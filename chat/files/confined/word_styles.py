@@ -98,25 +98,19 @@ class Numbering:
         own = properties.find("w-numPr") if properties is not None else None
         owner, inherited = self._styles.numbered_by(style)
         number, depth = self._property(own, inherited, "w-numId"), self._property(own, inherited, "w-ilvl")
-        found = self._list(number)
+        if number not in self._lists:
+            self._lists[number] = self._read(number)
+        found = self._lists[number]
         if found is None:
             return None
-        level = int(depth) if depth.isdigit() else self._level_of_style(found, owner)
+        levels = (each for each, level in found.levels.items() if owner and level.style == owner)
+        level = int(depth) if depth.isdigit() else next(levels, 0)
         return (level, self._next(found, level)) if level in found.levels else None
 
     @staticmethod
     def _property(own: Element | None, inherited: Element | None, name: str) -> str:
         return next((value(each.find(name)) for each in (own, inherited)
                      if each is not None and each.find(name) is not None), "")  # fmt: skip
-
-    @staticmethod
-    def _level_of_style(found: List, style: str) -> int:
-        return next((depth for depth, level in found.levels.items() if style and level.style == style), 0)
-
-    def _list(self, number: str) -> List | None:
-        if number not in self._lists:
-            self._lists[number] = self._read(number)
-        return self._lists[number]
 
     def _read(self, number: str) -> List | None:
         element = self._numbers.get(number)

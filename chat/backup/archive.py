@@ -44,8 +44,6 @@ BackupProgress = Callable[[str, int, int], None]
 
 
 class Member(msgspec.Struct, frozen=True):
-    """The size and the digest of a member."""
-
     bytes: Count
     sha256: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
@@ -63,7 +61,6 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True, tag_field="format", t
         return {member_of(table) for table in self.tables}
 
     def count(self) -> int:
-        """Return the number of rows."""
         return sum(table.rows for table in self.tables)
 
 

@@ -41,7 +41,6 @@ class Database:
         raise NotImplementedError
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of the statement."""
         raise NotImplementedError
 
     def table_names(self) -> list[str]:

@@ -41,8 +41,6 @@ TEXT_FORMAT = (
 
 
 class PostgresDatabase(Database):
-    """A PostgreSQL database."""
-
     vendor = "postgresql"
 
     def __init__(self, connection: Any) -> None:

@@ -199,7 +199,6 @@ COMPARABLE: dict[ColumnKind, ConvertValue] = {
 def converter(
     kinds: list[ColumnKind], conversions: dict[ColumnKind, ConvertValue]
 ) -> Callable[[Any], list[Any]]:
-    """Return a function that converts a row of columns of these kinds."""
     work = [(place, conversions[kind]) for place, kind in enumerate(kinds) if kind in conversions]
 
     def convert(row: Any) -> list[Any]:

@@ -72,8 +72,6 @@ class TooSlow(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QuickAttempt:
-    """The lower limits of a first attempt."""
-
     cpu_seconds: int
     wall_seconds: float
 

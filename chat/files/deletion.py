@@ -41,7 +41,6 @@ def discard(attachments: Collection[uuid.UUID]) -> int:
 
 
 def unused() -> QuerySet[AttachmentFile]:
-    """Return the files that no attachment needs."""
     needed = Exists(Attachment.objects.filter(file=OuterRef("pk")))
     return AttachmentFile.objects.filter(~needed, uploaded__lt=timezone.now() - UNUSED_FOR)
 

@@ -50,7 +50,6 @@ class DocumentType:
 
     @property
     def is_text(self) -> bool:
-        """Return True if such files consist of text."""
         return self.reader not in ("cloudflare", "office", "pdf")
 
 
@@ -153,5 +152,4 @@ def _mimetype(head: bytes) -> str:
 
 
 def is_text(head: bytes) -> bool:
-    """Return True unless the bytes are those of a binary file."""
     return mark_of(head) is not None or wide_encoding(head) is not None or not is_binary(head)

@@ -183,7 +183,6 @@ class FormFiles(FileUploadHandler):
             received.file.write(raw_data)
 
     def of(self, field: str) -> list[ReceivedFile]:
-        """Return the files of one field."""
         return [each for each in self.files if each.field == field]
 
     def file_complete(self, file_size: int) -> None:

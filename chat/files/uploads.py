@@ -113,7 +113,6 @@ def key_in_form(form: uuid.UUID, user: User, position: int, file: IO[bytes]) -> 
 
 
 def picture_fields(picture: EncodedPicture) -> dict[str, Any]:
-    """Return the columns of an attachment that describe a picture's file."""
     return {
         "media_type": picture.media_type,
         "width": picture.width,
@@ -123,7 +122,6 @@ def picture_fields(picture: EncodedPicture) -> dict[str, Any]:
 
 
 def document_fields(file: IO[bytes], document: Extracted) -> dict[str, Any]:
-    """Return the columns of an attachment that describe a document's file."""
     return {
         "media_type": document.media_type,
         "width": 0,
@@ -144,7 +142,6 @@ def keep_pages(sha256: str, document: Extracted) -> None:
 
 
 def reading_of(document: Extracted) -> str:
-    """Return the digest of a document's text."""
     return sha256_of("\f".join(document.pages).encode())[:READING_CHARS]
 
 

@@ -61,7 +61,6 @@ class CodeBlock(NamedTuple):
 
 
 def blocks_in(html: MessageHtml) -> list[CodeBlock]:
-    """Return the code blocks of a message's sanitised HTML."""
     blocks: list[CodeBlock] = []
     counts: Counter[str] = Counter()
     for language, shown in _BLOCK.findall(html):

@@ -41,7 +41,6 @@ class Blocks:
 
     @property
     def text(self) -> str:
-        """The whole text fed so far."""
         if self._fed:
             self._text += "".join(self._fed)
             self._fed.clear()

@@ -32,8 +32,6 @@ _ESCAPED_DELIMITER = re.compile(r"\\([()\[\]])")
 
 
 class Masked(NamedTuple):
-    """A text with masks, and its equations."""
-
     text: str
     equations: list[Equation]
     ends: list[int]  # the offsets at which the equations end, in code points

@@ -68,7 +68,6 @@ class HtmlWriter(Inline, Tables):
 
     @property
     def length(self) -> int:
-        """The length of the source in bytes."""
         return len(self._source)
 
     def taken(self) -> tuple[str, tuple[str, ...]]:

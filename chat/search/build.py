@@ -78,7 +78,6 @@ def step() -> int | None:
 
 
 def _next_conversations(state: SearchBuild) -> "QuerySet[Conversation]":
-    """Return the next conversations to index, newest first."""
     rows = Conversation.objects.select_for_update(no_key=True).order_by("-created", "-pk")
     rows = rows.only("pk", "user_id", "title", "created")
     if state.created:

@@ -17,7 +17,7 @@ from chat.models import Conversation, Message, Run, SearchDocument
 
 from .words import Document
 
-# The index of the site's database: both modules have the same functions.
+# The index of the site's database: both modules have the same functions, which `sqlite` describes.
 if TYPE_CHECKING or connection.vendor == "sqlite":
     from . import sqlite as engine
 else:

@@ -73,13 +73,11 @@ WHERE NOT EXISTS (SELECT 1 FROM chat_searchdocument d WHERE d.id = w.id)
 
 
 def add_documents(documents: Sequence[Document]) -> None:
-    """Insert documents and their words, without those that are there."""
     rows = ((each.owner, each.message, each.conversation, tsvector(each.words)) for each in documents)
     _execute(ADD_DOCUMENTS, *map(list, zip(*rows, strict=True)))
 
 
 def add_words(keys: Sequence[int], documents: Sequence[Document]) -> None:
-    """Insert the words of these documents, whose rows are there."""
     _execute(ADD_WORDS, list(keys), [tsvector(document.words) for document in documents])
 
 
@@ -92,12 +90,10 @@ def delete_words(key: int, document: Document) -> None:
 
 
 def clear() -> None:
-    """Delete all documents and all words."""
     _execute("TRUNCATE chat_search_words, chat_searchdocument")
 
 
 def newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[list[int], bool]:
-    """Return the ids of the owner's newest matches, and whether there may be more."""
     wanted = _expression(query, tag)
     number = MORE_DOCUMENTS if query.has_filters else RECENT_DOCUMENTS
     recent = column_of(RECENT, [owner, below, number, wanted, limit])
@@ -110,12 +106,10 @@ def newest(owner: int, query: Query, tag: str, below: int, limit: int) -> tuple[
 
 
 def among(query: Query, tag: str, keys: Sequence[int]) -> list[int]:
-    """Return which of these documents match, newest first."""
     return column_of(AMONG, [list(keys), _expression(query, tag)])
 
 
 def newest_of_all(query: Query, limit: int) -> list[int]:
-    """Return the ids of all users' newest matches."""
     wanted = _expression(query)
     ((sampled, total),) = rows_of(SAMPLE, [SAMPLE_DOCUMENTS, wanted])
     if _is_common(sampled, total or 0, limit):
@@ -133,10 +127,7 @@ def _is_common(sampled: int, total: int, limit: int) -> bool:
 
 
 class IndexedWords:
-    """The indexed words of each document."""
-
     def different(self, keys: Sequence[int], documents: dict[int, Document]) -> int:
-        """Return how many of these documents have other words than their text."""
         vectors = [tsvector(document.words) for document in documents.values()]
         return len(column_of(DIFFERENT, [list(documents), vectors]))
 

@@ -65,7 +65,6 @@ def fold(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Return the words of a text in order."""
     found = WORD.findall(fold(text))
     if text.isascii():
         return [word[:MAX_WORD_CHARS] for word in found]
@@ -167,12 +166,10 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def message_tag(owner: int) -> str:
-    """Return the tag of the messages of this user."""
     return f"_m{owner}"
 
 
 def title_tag(owner: int) -> str:
-    """Return the tag of the titles of this user's conversations."""
     return f"_t{owner}"
 
 

@@ -192,7 +192,6 @@ class ArchivedFiles:
 
 
 def entry(name: str, moment: datetime) -> zipfile.ZipInfo:
-    """Return the description of a file in an archive."""
     utc = moment.astimezone(UTC)
     info = zipfile.ZipInfo(name, (max(utc.year, FIRST_ZIP_YEAR), *utc.timetuple()[1:6]))
     info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, PRIVATE

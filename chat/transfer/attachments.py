@@ -79,7 +79,6 @@ class Attachments:
         self.read["files"] = {key: each for key, each in found.items() if (each and each["file_id"]) in here}
 
     def left_out(self, attachments: Iterable[ImportedAttachment]) -> list[str]:
-        """Return the names of those that cannot be imported."""
         return [each.name for each in attachments if not self._is_here(each)]
 
     def _is_here(self, attachment: ImportedAttachment) -> bool:

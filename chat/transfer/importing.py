@@ -179,8 +179,6 @@ def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments
 
 
 class _Storing:
-    """The phase that stores what the preview showed."""
-
     def __init__(self, job: ImportJob, hold: Hold, attachments: Attachments) -> None:
         self._job, self._hold, self._attachments = job, hold, attachments
         self._lost: LeftOut = {}  # what the current object goes without, by kind

@@ -69,7 +69,6 @@ def _dumps(value: Any) -> str:
 
 
 def _head(conversation: Conversation) -> Object:
-    """Return a conversation without its messages."""
     leaf = conversation.active_leaf_id
     is_there = leaf and Message.objects.filter(pk=leaf, deleted=None).exists()
     version = conversation.assistant_version
@@ -104,7 +103,6 @@ def shown_batches(conversation: Conversation) -> list[Ids]:
 
 
 def branch_batches(leaf: uuid.UUID) -> list[Ids]:
-    """Return the messages of the branch that ends with `leaf`, the root first."""
     path = [(node.id, node.length) for node in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)]
     return _batches(reversed(path))
 
@@ -207,7 +205,6 @@ def _citation(citation: Citation) -> Object:
 
 
 def sources_of(message: Object) -> list[CitedSource]:
-    """Return the sources of a message's citations."""
     found = enumerate(message.get("citations", ()), 1)
     return by_source(
         Citation(number=n, **{name: each[name] for name in EXPORTED_CITATION_FIELDS}) for n, each in found

@@ -125,7 +125,6 @@ class Preview:
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to import."""
         new = ("conversations", "grown", "prompts", "assistants", "memories")
         return not any(self._counts[each] for each in new)
 

@@ -70,7 +70,6 @@ class FrameReader:
 
     @property
     def sources(self) -> list[Source]:
-        """The pages that the model names."""
         return list(self._message.sources.values())
 
     def read(self, event: Event) -> Delta | None:

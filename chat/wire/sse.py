@@ -248,7 +248,6 @@ class JsonDecoder:
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """Return the events that `chunk` completes."""
         self._pieces.append(chunk)
         self._size += len(chunk)
         if b"\n" not in chunk or self._is_one_value:

@@ -241,7 +241,6 @@ class StopSequences:
         return text[:certain]
 
     def flush(self) -> str:
-        """Return the text that was held back; the reply ends here."""
         held, self._held = self._held, ""
         return held
 

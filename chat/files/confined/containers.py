@@ -78,12 +78,10 @@ def target_of(relations: dict[str, Relation], kind: str) -> str:
 
 
 def value(element: Element | None, default: str = "") -> str:
-    """Return the attribute `val`."""
     return default if element is None else element.get("val", default)
 
 
 def is_on(element: Element | None) -> bool:
-    """Return True if a property is there and not switched off."""
     return element is not None and element.get("val", "1").lower() not in OFF
 
 

@@ -66,7 +66,6 @@ def pages_of(reader: str, content: bytes, max_pages: int) -> tuple[str, Iterable
 
 
 def office_form(content: bytes) -> Form:
-    """Return "docx", "xlsx", "pptx", "doc", "xls" or "ppt", by what the container holds."""
     if content.startswith(OLE_SIGNATURE):
         names = content.lower()
         if ENCRYPTED_STREAM.encode("utf-16-le") in names:

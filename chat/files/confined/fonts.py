@@ -110,7 +110,6 @@ Rich = str | tuple[tuple[str, Font | None], ...]  # runs, those without a font i
 
 
 def in_font(text: Rich, font: Font) -> str:
-    """Return the text of a cell with this font."""
     if isinstance(text, str):
         if font == PLAIN:
             return text

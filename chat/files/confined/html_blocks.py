@@ -149,7 +149,6 @@ def _integer(text: str | None, default: int) -> int:
 
 
 def collapsed(text: str) -> str:
-    """Return a text with one space for each run of white space."""
     return WHITE.sub(" ", text.translate(MARKS))
 
 
@@ -164,7 +163,6 @@ def tidy(text: str) -> str:
 
 
 def joined(text: str) -> str:
-    """Return all in one line."""
     return collapsed(text.translate(RESTORED)).strip()
 
 

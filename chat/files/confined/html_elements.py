@@ -60,7 +60,6 @@ class Body:
         return f"{edge}{self.inside(node)}{edge}"
 
     def inside(self, node: Any) -> str:
-        """Return the text of the node's children."""
         if self._depth >= MAX_DEPTH:
             return flat(node)
         before = self._depth, self.is_kept

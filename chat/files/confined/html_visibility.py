@@ -106,7 +106,6 @@ def has_style(node: Any, attribute: str) -> bool:
 
 
 def is_hidden(node: Any) -> bool:
-    """Return True for what a browser does not show."""
     tag, attributes = tag_of(node), node.attributes
     if tag == "script":
         return not (attributes.get("type") or "").startswith("math/tex")

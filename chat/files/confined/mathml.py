@@ -121,7 +121,6 @@ def between_dollars(text: str, is_block: bool) -> str:
 
 
 def tex(node: Any, depth: int = 0) -> str:
-    """Return an element of MathML as TeX."""
     tag = tag_of(node)
     if tag == "-text":
         return (node.text_content or "").strip()

@@ -41,7 +41,6 @@ class Section:
 
 
 def shown(number: float, code: str, is_1904: bool = False) -> str:
-    """Return a number as its cell shows it."""
     sections = parsed(code)
     section, brings_sign = _section(sections, number)
     if section is None or (len(sections) == 1 and not section.tokens):

@@ -57,7 +57,6 @@ def formatted(number: int, kind: str) -> str:
 
 
 def _added(number: int, signs: tuple[tuple[int, str], ...]) -> str:
-    """Return a number as the sum of signs."""
     found = ""
     for size, letters in signs:
         found += letters * (number // size)

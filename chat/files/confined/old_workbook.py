@@ -188,8 +188,6 @@ class _Texts:
 
 
 class _Cells:
-    """The cells of one sheet while its records are read."""
-
     def __init__(self, book: _Book) -> None:
         self._book, self._sheet = book, Sheet()
         self._waiting = (0, 0, 0)  # row, column and style of the formula whose text follows

@@ -147,7 +147,6 @@ class Annotations:
 
 
 def attached_files(document: Any) -> Iterator[str]:
-    """Return the names of the files that are attached to the document."""
     for number in range(document.count_attachments()):
         yield f"[Attached file: {document.get_attachment(number).get_name()}]"
 

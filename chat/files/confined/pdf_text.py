@@ -96,7 +96,6 @@ class PageText:
                 self.characters[found.start()] = "\n"
 
     def box(self, number: int) -> Box:
-        """Return where a character stands."""
         found = self._boxes.get(number)
         if found is None:
             edges = self._rectangle

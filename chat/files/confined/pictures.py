@@ -109,7 +109,6 @@ def orientation(picture: Any) -> Any:
 
 
 def smaller(picture: Any) -> Any:
-    """Return the picture scaled down to the size that is stored."""
     info, size = picture.info, stored_size(*picture.size)
     if size != picture.size:
         picture = picture.resize(size, reducing_gap=2)  # quicker, and looks the same

@@ -14,7 +14,6 @@ WITHOUT_BULLETS = ("subTitle", *TITLES)
 
 
 def slide_pages(content: bytes) -> Iterator[str]:
-    """Return the slides in their order."""
     package = Package(content)
     part = package.main_part("ppt/presentation.xml")
     relations = package.relations(part)
@@ -91,7 +90,6 @@ def _notes(package: Package, relations: dict[str, Relation], authors: dict[str, 
 
 
 def _comment(comment: Element, kind: str, authors: dict[str, str]) -> Iterator[str]:
-    """Return a comment, and the replies to it."""
     words = comment.findtext("p-text") or body_text(comment.find("txBody"), {})
     author = authors.get(comment.get("authorId", ""))
     if words.strip():

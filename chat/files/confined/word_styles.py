@@ -75,7 +75,6 @@ class Styles:
         return "", None
 
     def character(self, style: str, tag: str) -> Element | None:
-        """Return a property that characters of this style have."""
         if (style, tag) not in self._characters:
             found = (each.find(f"w-rPr/{tag}") for each in self.chain(style))
             self._characters[style, tag] = next((each for each in found if each is not None), None)

@@ -113,8 +113,6 @@ def _joined(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class _Blocks:
-    """The blocks of one message, read in their order."""
-
     def __init__(self, draft: Draft, documents: Documents) -> None:
         self._draft, self._documents = draft, documents
         self._titles: dict[str, str] = {}  # by the addresses that a search found

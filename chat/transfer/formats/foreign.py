@@ -56,7 +56,6 @@ def record(value: Any) -> dict[str, Any]:
 
 
 def records(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 

@@ -104,8 +104,6 @@ class _Message(Struct):
 
 
 class _Reference(Struct):
-    """The assistant of a conversation."""
-
     id: UUID
     version: VersionNumber
 

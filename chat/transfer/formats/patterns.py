@@ -33,7 +33,6 @@ class Patterns:
         self.renew()
 
     def renew(self) -> None:
-        """Begin a new file."""
         self._seconds_left = FILE_SECONDS
 
     def replaced(self, content: str, pattern: str, replacement: str, *, multiple: bool) -> str | None:

@@ -15,7 +15,6 @@ NOT_COPIED = (MIGRATIONS_TABLE, MOVE, "chat_searchdocument", "chat_searchbuild",
 class Database:
     """A database, by statements with the placeholder `%s`. Values have the form that `tables.py` tells."""
 
-    vendor: str
     name: str
     """The address for people and for the record of a move, without a password."""
 

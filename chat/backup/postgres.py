@@ -41,8 +41,6 @@ TEXT_FORMAT = (
 
 
 class PostgresDatabase(Database):
-    vendor = "postgresql"
-
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         settings = connection.settings_dict

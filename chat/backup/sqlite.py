@@ -29,8 +29,6 @@ COLUMNS = "SELECT name, lower(type), pk FROM pragma_table_xinfo(%s) WHERE hidden
 class SqliteDatabase(Database):
     """A SQLite file. One that `is_source` is opened so that it cannot be written."""
 
-    vendor = "sqlite"
-
     def __init__(self, path: Path, *, is_source: bool = False) -> None:
         self.path = path.absolute()
         self.name = f"sqlite:///{self.path}"

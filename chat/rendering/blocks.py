@@ -153,8 +153,13 @@ class Blocks:
         whole = self.text[begin:]
         text = stable_prefix(whole) if growing else whole
         self._blocks[first:] = [block.moved(begin) for block in self._parse_tail(text, growing=growing)]
-        self._fence = self._open_fence()
-        self._paragraph = self._open_paragraph() if growing and text == whole else None
+        self._fence = self._paragraph = None
+        if self._blocks:
+            last = self._blocks[-1]
+            if last.open_fence is not None:
+                self._fence = OpenFence.at(last.start, self.text, last.open_fence)
+            if growing and text == whole:
+                self._paragraph = OpenParagraph.at(last.start, self.text, last.html)
         after = [self._html(index) for index in range(first, len(self._blocks))]
         changed = [i for i, html in enumerate(after) if before[i : i + 1] != [html]]
         patches: list[Patch] = [(first + i, after[i]) for i in changed]
@@ -169,16 +174,6 @@ class Blocks:
         return list(
             parse(text, self._anchors, definitions, outline, budget=budget, maths=maths, growing=growing)
         )
-
-    def _open_fence(self) -> OpenFence | None:
-        last = self._blocks[-1] if self._blocks else None
-        if last is None or last.open_fence is None:
-            return None
-        return OpenFence.at(last.start, self.text, last.open_fence)
-
-    def _open_paragraph(self) -> OpenParagraph | None:
-        last = self._blocks[-1] if self._blocks else None
-        return OpenParagraph.at(last.start, self.text, last.html) if last else None
 
     def _close(self) -> None:
         """Close the blocks that no further text can change, and learn their definitions."""

@@ -50,9 +50,6 @@ class _Pipe(io.RawIOBase):
     def __init__(self) -> None:
         self._written = bytearray()
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, data: object) -> int:
         piece = bytes(data)  # type: ignore[call-overload]
         self._written += piece

@@ -31,14 +31,12 @@ class LineTooLong(ValueError):
 class Event(NamedTuple):
     """One event. `id` is the last id in the stream so far, as the specification requires.
 
-    `retry` is the reconnection time in milliseconds if one was sent since the previous event, else None.
     `unfinished`: the stream ended inside this event, so its data may be cut off (see `Decoder.close`).
     """
 
     data: str
     event: str = "message"
     id: str = ""
-    retry: int | None = None
     unfinished: bool = False
 
 
@@ -65,7 +63,6 @@ class Decoder:
         self._is_bare = False  # the data began without `data:`
         self._event = ""
         self._id = ""
-        self._retry: int | None = None
 
     def feed(self, chunk: bytes) -> list[Event]:
         """Return the events that `chunk` completes.
@@ -163,15 +160,14 @@ class Decoder:
     def _end_event(self, events: list[Event]) -> None:
         if self._data:
             data = "\n".join(self._data)
-            events.append(Event(data, self._event or "message", self._id, self._retry))
+            events.append(Event(data, self._event or "message", self._id))
             self._data.clear()
-            self._retry = None
         self._event = ""
         self._size = 0
         self._is_bare = False
 
     def _field(self, name: bytes, value: bytes) -> None:
-        # An empty name marks a comment; unknown names are ignored.
+        # An empty name marks a comment. Others are ignored, such as the time to reconnect: nobody does.
         if name == b"error" and self._is_tolerant:
             name, self._event = b"data", "error"
         if name == b"data":
@@ -180,8 +176,6 @@ class Decoder:
             self._event = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode("utf-8", "replace")
-        elif name == b"retry" and value.isdigit() and len(value) < 16:
-            self._retry = int(value)
 
 
 def is_whole(data: str) -> bool:

@@ -35,17 +35,12 @@ class HtmlStore:
         self._being_made: dict[bytes, Future[str]] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: bytes) -> str | None:
-        with self._lock:
-            packed = self._used(key)
-        return None if packed is None else zlib.decompress(packed).decode()
-
     def get_or_make(self, key: bytes, make: Callable[[], tuple[str, bool]]) -> str:
         """Return the HTML for this key. If it is missing, `make` returns (HTML, True if it may be kept)."""
-        if (found := self.get(key)) is not None:
-            return found
         with self._lock:
-            packed = self._used(key)  # another thread may have stored it since
+            packed = self._kept.get(key)
+            if packed is not None:
+                self._kept.move_to_end(key)
             other = self._being_made.get(key)
             mine: Future[str] = Future()
             if packed is None and other is None:
@@ -53,12 +48,6 @@ class HtmlStore:
         if packed is not None:
             return zlib.decompress(packed).decode()
         return self._made(key, make, mine) if other is None else other.result()
-
-    def _used(self, key: bytes) -> bytes | None:
-        """Return the entry of this key and make it the most recently used. The caller holds the lock."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
 
     def _made(self, key: bytes, make: Callable[[], tuple[str, bool]], future: "Future[str]") -> str:
         try:
@@ -76,8 +65,6 @@ class HtmlStore:
 
     def _keep(self, key: bytes, packed: bytes) -> None:
         with self._lock:
-            if (replaced := self._kept.pop(key, None)) is not None:
-                self.bytes -= len(replaced) + ENTRY_BYTES
             self._kept[key] = packed
             self.bytes += len(packed) + ENTRY_BYTES
             while self.bytes > self.max_bytes:

@@ -10,7 +10,7 @@ from chat.rendering import message_html
 from chat.rendering.blocks import Blocks
 from chat.rendering.code_blocks import FENCE_COST, HIGHLIGHT_BUDGET_CHARS
 from chat.rendering.markdown import render
-from chat.rendering.message_html import ENTRY_BYTES, PAGE_BUDGET, HtmlStore, PageRenderer, key_of
+from chat.rendering.message_html import PAGE_BUDGET, HtmlStore, PageRenderer, key_of
 
 from .page import Tree, patched
 
@@ -119,30 +119,6 @@ def test_a_rendering_in_progress_is_shared():
     assert made == [1]
 
 
-def test_html_kept_by_another_thread_is_reused(monkeypatch):
-    store, made = HtmlStore(), []
-
-    def make() -> tuple[str, bool]:
-        made.append(1)
-        return "<p>", True
-
-    def get(key: bytes) -> None:
-        """The other thread is done just after this one looked."""
-        monkeypatch.undo()
-        store.get_or_make(key, make)
-
-    monkeypatch.setattr(store, "get", get)
-    assert store.get_or_make(b"key", make) == "<p>"
-    assert made == [1]
-
-
-def test_html_that_is_replaced_does_not_count():
-    store = HtmlStore()
-    for html in (b" one", b" two", b" three"):
-        store._keep(b"key", html)
-    assert store.bytes == len(b" three") + ENTRY_BYTES
-
-
 def test_a_failed_rendering_is_tried_again():
     store = HtmlStore()
 
@@ -163,10 +139,9 @@ def test_store_is_bounded_and_evicts_the_least_recently_used():
 
     for number in range(100):
         put(number)
-        store.get(key_of("0", ""))
+        store.get_or_make(key_of("0", ""), pytest.fail)  # kept, as the one that was used last
         assert store.bytes <= 100_000
-    assert store.get(key_of("0", "")) is not None
-    assert store.get(key_of("1", "")) is None
+    assert key_of("1", "") not in store._kept
     assert store.bytes == sum(len(packed) + 300 for packed in store._kept.values())
 
 

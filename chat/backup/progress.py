@@ -13,24 +13,21 @@ class ProgressLine:
         self._stream, self._unit = stream, unit
         self._is_terminal = stream.isatty()
         self._last = ("", -1)
-        self._started = False
 
     def __call__(self, doing: str, done: int, total: int) -> None:
         percent = 100 * done // total if total else 100
         shown = percent if self._is_terminal else percent // 10 * 10
         if (doing, shown) == self._last:
             return
-        is_new = doing != self._last[0]
-        self._last = (doing, shown)
+        former, self._last = self._last[0], (doing, shown)
         amount = f" ({done:,} of {total:,} {self._unit})" if self._unit else ""
         if self._is_terminal:
-            lead = "\n" if is_new and self._started else "\r"
+            lead = "\n" if former not in ("", doing) else "\r"
             self._stream.write(f"{lead}{doing}: {shown} %{amount}")
         else:
             self._stream.write(f"{doing}: {shown} %{amount}\n")
-        self._started = True
         self._stream.flush()
 
     def end(self) -> None:
-        if self._is_terminal and self._started:
+        if self._is_terminal and self._last[0]:
             self._stream.write("\n")

@@ -35,7 +35,7 @@ def hide_pipes(source: str, *, growing: bool = False) -> str:
     """
     if "|" not in source:
         return source
-    source = _CODE.sub(_hidden, source)
+    source = _CODE.sub(lambda code: _PIPE.sub(PIPE, code[0]), source)
     if not growing or "`" not in source:
         return source
     line = source.rfind("\n") + 1
@@ -43,10 +43,6 @@ def hide_pipes(source: str, *, growing: bool = False) -> str:
     begun = _OPEN_CODE.search(last)
     at = line + (begun.start() if begun else len(last))
     return source[:at] + _PIPE.sub(PIPE, source[at:])
-
-
-def _hidden(code: re.Match[str]) -> str:
-    return _PIPE.sub(PIPE, code[0]) if "|" in code[0] else code[0]
 
 
 def shaped(source: str) -> str:

@@ -136,16 +136,12 @@ def _entity(arguments: list[Any]) -> str:
     return foreign.escaped(foreign.text(found[1]) if len(found) > 1 else _joined(found))
 
 
-def _url(arguments: list[Any]) -> str:
-    return foreign.link(_joined(arguments[:-1]), foreign.text(arguments[-1]))
-
-
-def _images(arguments: list[Any]) -> str:
-    return f"[pictures: {words}]" if (words := _joined(arguments)) else ""
-
-
 IMAGES = "image_group"
-KINDS: dict[str, Callable[[list[Any]], str]] = {"entity": _entity, "url": _url, IMAGES: _images}
+KINDS: dict[str, Callable[[list[Any]], str]] = {
+    "entity": _entity,
+    "url": lambda arguments: foreign.link(_joined(arguments[:-1]), foreign.text(arguments[-1])),
+    IMAGES: lambda arguments: f"[pictures: {words}]" if (words := _joined(arguments)) else "",
+}
 
 
 def _plain(arguments: Iterable[Any]) -> list[str]:

@@ -75,7 +75,8 @@ def replaced_directives(text: str, shown: Callable[[Directive], str], names: Con
             continue
         end, last = _end_of_directive(lines, place + 1, len(opening[1]))
         looked += last - place
-        attributes = {name: quoted.replace('\\"', '"') or plain for name, quoted, plain in _pairs(opening[4])}
+        pairs = DIRECTIVE_ATTRIBUTE.findall(opening[4] or "")
+        attributes = {name: quoted.replace('\\"', '"') or plain for name, quoted, plain in pairs}
         if opening[3]:
             attributes.setdefault("title", opening[3])
         indent = len(line) - len(line.lstrip(" "))
@@ -83,10 +84,6 @@ def replaced_directives(text: str, shown: Callable[[Directive], str], names: Con
         kept.append(shown(Directive(opening[2], attributes, content)))
         place = end + 1
     return "\n".join(kept)
-
-
-def _pairs(attributes: str | None) -> list[tuple[str, str, str]]:
-    return DIRECTIVE_ATTRIBUTE.findall(attributes or "")
 
 
 def open_fence(text: str) -> str:

@@ -18,16 +18,8 @@ from chat.files.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
+from . import library
 from .json_export import file_name, json_pieces
-from .library import (
-    ASSISTANTS_FOLDER,
-    MEMORIES_FILE,
-    PROMPTS_FILE,
-    assistant_objects,
-    attachments_of,
-    memories_json,
-    prompts_json,
-)
 from .markdown_export import NameOf, markdown_pieces
 from .records import written
 
@@ -78,15 +70,19 @@ def archive_pieces(
         files = ArchivedFiles(archive, user)
         archive.writestr(entry(ACCOUNT_FILE, timezone.now()), _account(user))
         if only is None:
-            for name, text in ((PROMPTS_FILE, prompts_json(user)), (MEMORIES_FILE, memories_json(user))):
+            for name, text in (
+                (library.PROMPTS_FILE, library.prompts_json(user)),
+                (library.MEMORIES_FILE, library.memories_json(user)),
+            ):
                 if text:
                     archive.writestr(entry(name, timezone.now()), text)
         # Before the conversations, which an import connects with them.
-        for assistant in assistant_objects(user) if only is None else ():
+        for assistant in library.assistant_objects(user) if only is None else ():
             text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"
-            archive.writestr(entry(f"{ASSISTANTS_FOLDER}{assistant['id']}.json", timezone.now()), text)
+            name = f"{library.ASSISTANTS_FOLDER}{assistant['id']}.json"
+            archive.writestr(entry(name, timezone.now()), text)
             yield pipe.take()
-            yield from _packed(pipe, files.pack(attachments_of(assistant)))
+            yield from _packed(pipe, files.pack(library.attachments_of(assistant)))
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
         for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
             conversation = exported(user).prefetch_related("tags").filter(pk=key).first()

@@ -14,22 +14,10 @@ from msgspec import ValidationError
 
 from chat.limits import MAX_ATTACHMENTS
 
+from . import records
 from .formats import object_in, patterns
 from .json_items import Unreadable
 from .problems import ConversationProblem, FileProblem, PromptProblem
-from .records import (
-    End,
-    FileContent,
-    ImportedAssistant,
-    ImportedConversation,
-    ImportedMessage,
-    ImportedPrompt,
-    OtherFiles,
-    Record,
-    Refusal,
-    decode,
-    encode,
-)
 from .sources import PackedFiles, objects_in, open_archive
 
 
@@ -49,41 +37,43 @@ def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Ite
         for place, item in enumerate(objects_in(file, archive, max_bytes)):
             if place >= skip:
                 yield _lines_of(item, content_bytes, packed)
-        yield encode(End()) + b"\n"
+        yield records.encode(records.End()) + b"\n"
     except FileProblem as problem:
-        yield encode(End(problem.code)) + b"\n"
+        yield records.encode(records.End(problem.code)) + b"\n"
 
 
-def _lines_of(item: bytes | Unreadable | OtherFiles, content_bytes: int, packed: PackedFiles) -> bytes:
+def _lines_of(
+    item: bytes | Unreadable | records.OtherFiles, content_bytes: int, packed: PackedFiles
+) -> bytes:
     try:
-        found = item if isinstance(item, OtherFiles) else object_in(item)
-        for each in found.files if isinstance(found, ImportedAssistant) else ():
+        found = item if isinstance(item, records.OtherFiles) else object_in(item)
+        for each in found.files if isinstance(found, records.ImportedAssistant) else ():
             packed.locate(each)
-        records: Iterable[Record] = [found]
-        if isinstance(found, ImportedConversation):
-            records = _records(found, content_bytes, packed)
+        several: Iterable[records.Record] = [found]
+        if isinstance(found, records.ImportedConversation):
+            several = _records(found, content_bytes, packed)
         told = []
-        for record in records:
-            line = encode(record)
-            decode(line)  # as strictly as the server
+        for record in several:
+            line = records.encode(record)
+            records.decode(line)  # as strictly as the server
             told.append(line)
         return b"\n".join([*told, b""])
     except ConversationProblem as problem:
-        refusal = Refusal(problem.code)
+        refusal = records.Refusal(problem.code)
     except PromptProblem:
-        refusal = Refusal("prompt")
+        refusal = records.Refusal("prompt")
     except ValidationError:
-        refusal = Refusal("prompt" if isinstance(found, ImportedPrompt) else "invalid")
+        refusal = records.Refusal("prompt" if isinstance(found, records.ImportedPrompt) else "invalid")
     except MemoryError:
-        refusal = Refusal("large")
+        refusal = records.Refusal("large")
     except Exception as error:  # a fault of ours: the others can be imported nevertheless
-        refusal = Refusal("failed", type(error).__name__)
-    return encode(refusal) + b"\n"
+        refusal = records.Refusal("failed", type(error).__name__)
+    return records.encode(refusal) + b"\n"
 
 
 def _records(
-    conversation: ImportedConversation, content_bytes: int, packed: PackedFiles
-) -> Iterator[ImportedMessage | FileContent | ImportedConversation]:
+    conversation: records.ImportedConversation, content_bytes: int, packed: PackedFiles
+) -> Iterator[records.ImportedMessage | records.FileContent | records.ImportedConversation]:
     """Yield the messages, each with the contents of its attachments, then the conversation itself."""
     for message in conversation.messages:
         extra = message.attachments[MAX_ATTACHMENTS:]
@@ -96,6 +86,6 @@ def _records(
         yield message
         for content in contents:
             if len(content) <= content_bytes:
-                yield FileContent(content)
+                yield records.FileContent(content)
     conversation.messages = []
     yield conversation

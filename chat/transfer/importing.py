@@ -27,24 +27,13 @@ from chat.files.problems import ConversionUnavailable, StorageUnavailable, Uncon
 from chat.library import memory
 from chat.models import ImportJob
 
-from . import import_files, library
+from . import import_files, library, records
 from .attachments import Attachments, ConvertDocument, OutOfTime
 from .jobs import Ended, Hold, TurnOver, claim, finish, tidy
 from .merging import merge, new_messages
 from .preview import Preview, add_left_out, attachments_of
 from .problems import FileProblem, PromptProblem
 from .reader import Untrusted, objects
-from .records import (
-    Imported,
-    ImportedAssistant,
-    ImportedAttachment,
-    ImportedConversation,
-    ImportedMemory,
-    ImportedPrompt,
-    LeftOut,
-    OtherFiles,
-    Refusal,
-)
 from .storing import is_known, store_conversation
 
 IMPORT_POLL_SECONDS = 5.0  # between two searches for imports, such as those of a process that died
@@ -181,7 +170,7 @@ def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments
 class _Storing:
     def __init__(self, job: ImportJob, hold: Hold, attachments: Attachments) -> None:
         self._job, self._hold, self._attachments = job, hold, attachments
-        self._lost: LeftOut = {}  # what the current object goes without, by kind
+        self._lost: records.LeftOut = {}  # what the current object goes without, by kind
 
     def run(self, file: IO[bytes]) -> None:
         """Store the objects, continuing where the last process stopped."""
@@ -193,33 +182,35 @@ class _Storing:
             self._hold.beat_or_give_way()
         finish(self._job, State.DONE, **{name: getattr(self._job, name) for name in ("processed", "preview")})
 
-    def _store(self, found: Imported | Refusal) -> None:
+    def _store(self, found: records.Imported | records.Refusal) -> None:
         user = self._job.user
-        if isinstance(found, ImportedConversation) and not is_known(user, found):
+        if isinstance(found, records.ImportedConversation) and not is_known(user, found):
             self._store_files(attachments_of(found.messages), found)
             store_conversation(
                 user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm
             )
-        elif isinstance(found, ImportedConversation) and (new := new_messages(user, found)).messages:
+        elif isinstance(found, records.ImportedConversation) and (new := new_messages(user, found)).messages:
             self._store_files(attachments_of(new.messages))
             merge(user, found, new, self._confirm)
-        elif isinstance(found, ImportedAssistant) and not library.is_known(user, found):
+        elif isinstance(found, records.ImportedAssistant) and not library.is_known(user, found):
             self._store_files(found.files)
             library.store_assistant(user, found)
             self._done()
         else:
-            if isinstance(found, ImportedPrompt):
+            if isinstance(found, records.ImportedPrompt):
                 with suppress(PromptProblem):
                     library.store_prompt(user, library.prompt_content(found))
-            elif isinstance(found, ImportedMemory):
+            elif isinstance(found, records.ImportedMemory):
                 with suppress(RequestError):  # at the limit
                     memory.remember(user, found.fact, found.created)
-            elif isinstance(found, OtherFiles):
+            elif isinstance(found, records.OtherFiles):
                 self._lost = {"file": found.names}
             self._done()
 
     def _store_files(
-        self, attachments: list[ImportedAttachment], conversation: ImportedConversation | None = None
+        self,
+        attachments: list[records.ImportedAttachment],
+        conversation: records.ImportedConversation | None = None,
     ) -> None:
         """Store the files of the attachments; note the others as lost."""
         lost = {"attachment": list(conversation.lost_files) if conversation else [], "unread": []}

@@ -21,16 +21,7 @@ from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
 from chat.models.message import MAX_BRANCH_DEPTH
 
-from .records import (
-    ATTACHMENTS_FOLDER,
-    CONVERSATION_FORMAT,
-    CONVERSATION_FORMAT_VERSION,
-    RUN_TEXTS,
-    RUN_TIMES,
-    USAGE_FIELDS,
-    Object,
-    written,
-)
+from . import records
 from .steps import step_objects
 
 READ_BATCH_MESSAGES = 100
@@ -68,23 +59,23 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _head(conversation: Conversation) -> Object:
+def _head(conversation: Conversation) -> records.Object:
     leaf = conversation.active_leaf_id
     is_there = leaf and Message.objects.filter(pk=leaf, deleted=None).exists()
     version = conversation.assistant_version
-    found: Object = {
-        "format": CONVERSATION_FORMAT,
-        "version": CONVERSATION_FORMAT_VERSION,
+    found: records.Object = {
+        "format": records.CONVERSATION_FORMAT,
+        "version": records.CONVERSATION_FORMAT_VERSION,
         "id": str(conversation.pk),
         "title": conversation.title,
         "model": conversation.model,
         "system": conversation.system,
         "parameters": conversation.parameters,
         "tools": conversation.tools,
-        "created": written(conversation.created),
-        "updated": written(conversation.updated),
-        "pinned_at": written(conversation.pinned_at),
-        "archived_at": written(conversation.archived_at),
+        "created": records.written(conversation.created),
+        "updated": records.written(conversation.updated),
+        "pinned_at": records.written(conversation.pinned_at),
+        "archived_at": records.written(conversation.archived_at),
         "tags": sorted(tag.name for tag in conversation.tags.all()),
         "active_leaf": str(leaf) if is_there else None,
     }
@@ -113,7 +104,7 @@ def _batches(sized: Iterable[tuple[uuid.UUID, int]]) -> list[Ids]:
     return [[key for key, _ in batch] for batch in batches]
 
 
-def read(batch: Ids, *, whole: bool = False) -> list[Object]:
+def read(batch: Ids, *, whole: bool = False) -> list[records.Object]:
     """Return the messages of a batch, with their runs, feedback, pictures and citations; no deleted ones.
 
     `whole`: with the steps, too, and what the models were sent in them.
@@ -138,7 +129,7 @@ def read(batch: Ids, *, whole: bool = False) -> list[Object]:
 
 def _message(
     message: Message, runs: list[Run], attachments: list[Attachment], citations: list[Citation]
-) -> Object:
+) -> records.Object:
     """Return a message, with what a live run has written so far.
 
     A message without pictures and documents has no field `attachments`, one without citations no field
@@ -154,8 +145,8 @@ def _message(
         "text": message.text + text,
         "reasoning": message.reasoning + reasoning,
         "model": message.model,
-        "created": written(message.created),
-        "selected_at": written(message.selected_at),
+        "created": records.written(message.created),
+        "selected_at": records.written(message.selected_at),
         "feedback": feedback and {"thumb": feedback.thumb, "reason": feedback.reason},
         "runs": [*(imported.runs if imported else []), *map(_run, runs)],
     }
@@ -166,9 +157,9 @@ def _message(
     return found
 
 
-def attachment_object(attachment: Attachment) -> Object:
+def attachment_object(attachment: Attachment) -> records.Object:
     """Return a picture or document without its bytes. `file` is its name in an archive."""
-    found: Object = {
+    found: records.Object = {
         "id": str(attachment.pk),
         "file": file_name(attachment),
         "name": attachment.name,
@@ -181,7 +172,7 @@ def attachment_object(attachment: Attachment) -> Object:
     return found if attachment.is_picture else found | {"pages": attachment.pages}
 
 
-def is_picture(attachment: Object) -> bool:
+def is_picture(attachment: records.Object) -> bool:
     """Return True if what `attachment_object` returned is a picture."""
     return attachment["media_type"] in EXTENSIONS
 
@@ -190,21 +181,21 @@ def file_name(attachment: Attachment) -> str:
     """Return the name of the attachment's file in an archive. The extension of a document is its owner's."""
     extension = EXTENSIONS.get(attachment.media_type) or attachment.name.rpartition(".")[2].lower()
     known = extension.isascii() and extension.isalnum() and len(extension) <= MAX_EXTENSION_CHARS
-    return f"{ATTACHMENTS_FOLDER}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
+    return f"{records.ATTACHMENTS_FOLDER}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
 
 
-def _citation(citation: Citation) -> Object:
+def _citation(citation: Citation) -> records.Object:
     """Return a passage that a reply was written from. `page` is 0 for none, `url` and `date` "" for none.
 
     `attachment` is the id of the document that it is from, if that is known.
     """
     found = {name: getattr(citation, name) for name in EXPORTED_CITATION_FIELDS} | {
-        "created": written(citation.created)
+        "created": records.written(citation.created)
     }
     return found | ({"attachment": str(citation.attachment_id)} if citation.attachment_id else {})
 
 
-def sources_of(message: Object) -> list[CitedSource]:
+def sources_of(message: records.Object) -> list[CitedSource]:
     found = enumerate(message.get("citations", ()), 1)
     return by_source(
         Citation(number=n, **{name: each[name] for name in EXPORTED_CITATION_FIELDS}) for n, each in found
@@ -213,13 +204,15 @@ def sources_of(message: Object) -> list[CitedSource]:
 
 def sha256_in(name: str) -> str:
     """Return the hash in what `file_name` returned."""
-    return name.removeprefix(ATTACHMENTS_FOLDER).partition(".")[0]
+    return name.removeprefix(records.ATTACHMENTS_FOLDER).partition(".")[0]
 
 
-def _run(run: Run) -> Object:
+def _run(run: Run) -> records.Object:
     """Return one attempt at a reply. `usage` is null if the model's server did not report it."""
-    found: Object = {name: getattr(run, name) for name in RUN_TEXTS}
+    found: records.Object = {name: getattr(run, name) for name in records.RUN_TEXTS}
     found |= {"parameters": run.parameters, "max_tokens": run.max_tokens}
-    found |= {name: written(getattr(run, name)) for name in RUN_TIMES}
+    found |= {name: records.written(getattr(run, name)) for name in records.RUN_TIMES}
     reported = run.completion_tokens is not None
-    return found | {"usage": {name: getattr(run, name) for name in USAGE_FIELDS} if reported else None}
+    return found | {
+        "usage": {name: getattr(run, name) for name in records.USAGE_FIELDS} if reported else None
+    }

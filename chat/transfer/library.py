@@ -23,30 +23,16 @@ from chat.models import Assistant, AssistantVersion, Attachment, Conversation, M
 from chat.models.attachment import EXTENSIONS
 from chat.upstream.parameters import CHOSEN_PARAMETERS
 
+from . import records
 from .json_export import attachment_object
 from .problems import PromptProblem
-from .records import (
-    ASSISTANT_FORMAT,
-    ASSISTANT_FORMAT_VERSION,
-    MAX_VERSIONS,
-    MEMORY_FORMAT,
-    MEMORY_FORMAT_VERSION,
-    PROMPT_FORMAT,
-    PROMPT_FORMAT_VERSION,
-    ImportedAssistant,
-    ImportedAttachment,
-    ImportedPrompt,
-    ImportedVersion,
-    Object,
-    written,
-)
 
 PROMPTS_FILE, MEMORIES_FILE = "prompts.json", "memory.json"
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 
 
-def assistant_objects(user: User) -> Iterator[Object]:
+def assistant_objects(user: User) -> Iterator[records.Object]:
     """Yield the user's assistants, each with its current version and those that conversations use."""
     for key in list(Assistant.objects.owned_by(user).order_by("created", "pk").values_list("pk", flat=True)):
         assistant = Assistant.objects.filter(pk=key, current__isnull=False).first()
@@ -54,43 +40,43 @@ def assistant_objects(user: User) -> Iterator[Object]:
             yield _assistant_object(assistant)
 
 
-def _assistant_object(assistant: Assistant) -> Object:
+def _assistant_object(assistant: Assistant) -> records.Object:
     used = Conversation.objects.filter(assistant_version__assistant=assistant, user=assistant.owner_id)
     wanted = Q(pk=assistant.current_id) | Q(pk__in=used.values("assistant_version"))
-    newest = assistant.versions.filter(wanted).order_by("-number")[:MAX_VERSIONS]
+    newest = assistant.versions.filter(wanted).order_by("-number")[: records.MAX_VERSIONS]
     return {
-        "format": ASSISTANT_FORMAT,
-        "version": ASSISTANT_FORMAT_VERSION,
+        "format": records.ASSISTANT_FORMAT,
+        "version": records.ASSISTANT_FORMAT_VERSION,
         "id": str(assistant.pk),
-        "created": written(assistant.created),
+        "created": records.written(assistant.created),
         "versions": [_version_object(each) for each in reversed(newest.select_related("image"))],
     }
 
 
-def _version_object(version: AssistantVersion) -> Object:
+def _version_object(version: AssistantVersion) -> records.Object:
     columns = content_of(version).columns()
     del columns["image_id"]
     return {
         "number": version.number,
-        "created": written(version.created),
+        "created": records.written(version.created),
         **columns,
         "documents": [attachment_object(each) for each in Attachment.objects.of_version(version.pk)],
         "image": attachment_object(version.image) if version.image else None,
     }
 
 
-def attachments_of(exported: Object) -> list[Attachment]:
+def attachments_of(exported: records.Object) -> list[Attachment]:
     """Return the documents and images of what `assistant_objects` has yielded, each once."""
     every = [each for version in exported["versions"] for each in (*version["documents"], version["image"])]
     return list(Attachment.objects.filter(pk__in={each["id"] for each in every if each}))
 
 
-def is_known(user: User, imported: ImportedAssistant) -> bool:
+def is_known(user: User, imported: records.ImportedAssistant) -> bool:
     """Return True if the user has the assistant: it was imported before, or exported from here."""
     return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
 
 
-def store_assistant(user: User, imported: ImportedAssistant) -> None:
+def store_assistant(user: User, imported: records.ImportedAssistant) -> None:
     """Store an assistant that is new, or restore it if it was deleted; not one for which there is no room."""
     with write_lock(), transaction.atomic():
         user.lock()
@@ -114,7 +100,9 @@ def store_assistant(user: User, imported: ImportedAssistant) -> None:
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
 
 
-def _add_attachments(user: User, assistant: uuid.UUID, imported: ImportedAssistant) -> dict[str, uuid.UUID]:
+def _add_attachments(
+    user: User, assistant: uuid.UUID, imported: records.ImportedAssistant
+) -> dict[str, uuid.UUID]:
     """Store the attachments whose files are stored, each once. Return {key in the file: id}."""
     fitting = {each.key: each.stored for each in imported.files if each.stored and _fits(each)}
     ids = {key: uuid.uuid5(assistant, f"document {key}") for key in fitting}
@@ -124,7 +112,7 @@ def _add_attachments(user: User, assistant: uuid.UUID, imported: ImportedAssista
     return ids
 
 
-def _fits(attachment: ImportedAttachment) -> bool:
+def _fits(attachment: records.ImportedAttachment) -> bool:
     """Return True for a document, and for a picture only if it is an image."""
     assert attachment.stored
     return (attachment.stored["media_type"] in EXTENSIONS) == bool(attachment.side)
@@ -149,7 +137,7 @@ def _keys(user: User, key: str) -> list[uuid.UUID]:
     return [uuid.uuid5(ASSISTANT_NAMESPACE, f"{user.pk} {key}"), uuid.UUID(key)]
 
 
-def _version(imported: ImportedVersion) -> AssistantVersion:
+def _version(imported: records.ImportedVersion) -> AssistantVersion:
     content = AssistantContent(
         name=imported.name,
         description=imported.description,
@@ -180,14 +168,14 @@ def prompts_json(user: User) -> str:
     """
     return _json_lines(
         {
-            "format": PROMPT_FORMAT,
-            "version": PROMPT_FORMAT_VERSION,
+            "format": records.PROMPT_FORMAT,
+            "version": records.PROMPT_FORMAT_VERSION,
             "id": str(prompt.pk),
             "title": prompt.title,
             "command": prompt.command,
             "text": prompt.text,
-            "created": written(prompt.created),
-            "updated": written(prompt.updated),
+            "created": records.written(prompt.created),
+            "updated": records.written(prompt.updated),
         }
         for prompt in Prompt.objects.owned_by(user).order_by("command")
     )
@@ -197,22 +185,22 @@ def memories_json(user: User) -> str:
     """Return the person's memories as a JSON array, the oldest first; "" if there are none."""
     return _json_lines(
         {
-            "format": MEMORY_FORMAT,
-            "version": MEMORY_FORMAT_VERSION,
+            "format": records.MEMORY_FORMAT,
+            "version": records.MEMORY_FORMAT_VERSION,
             "id": str(memory.pk),
             "fact": memory.fact,
-            "created": written(memory.created),
+            "created": records.written(memory.created),
         }
         for memory in Memory.objects.owned_by(user)
     )
 
 
-def _json_lines(objects: Iterable[Object]) -> str:
+def _json_lines(objects: Iterable[records.Object]) -> str:
     lines = [json.dumps(each, ensure_ascii=False) for each in objects]
     return "[\n" + ",\n".join(lines) + "\n]\n" if lines else ""
 
 
-def prompt_content(found: ImportedPrompt) -> PromptContent:
+def prompt_content(found: records.ImportedPrompt) -> PromptContent:
     """Return the prompt as it can be stored. Raises PromptProblem."""
     title = " ".join(found.title.split())
     try:

@@ -8,21 +8,10 @@ from typing import Any
 from chat.library.memory import MAX_MEMORIES
 from chat.models import Memory, User
 
-from . import library
+from . import library, records
 from .attachments import Attachments
 from .merging import Planned, new_messages
 from .problems import LEFT_OUT, PromptProblem
-from .records import (
-    Imported,
-    ImportedAssistant,
-    ImportedAttachment,
-    ImportedConversation,
-    ImportedMemory,
-    ImportedMessage,
-    ImportedPrompt,
-    OtherFiles,
-    Refusal,
-)
 from .storing import id_of, ids_of, is_in_trash, is_known
 
 logger = logging.getLogger(__name__)
@@ -35,7 +24,7 @@ COUNTS = (
 )
 
 
-def attachments_of(messages: list[ImportedMessage]) -> list[ImportedAttachment]:
+def attachments_of(messages: list[records.ImportedMessage]) -> list[records.ImportedAttachment]:
     return [each for message in messages for each in message.attachments]
 
 
@@ -62,32 +51,32 @@ class Preview:
         self._left_out: dict[str, Any] = {}
         self._planned = Planned()
 
-    def add(self, found: Imported | Refusal) -> None:
+    def add(self, found: records.Imported | records.Refusal) -> None:
         match found:
-            case Refusal(code="prompt"):
+            case records.Refusal(code="prompt"):
                 self._counts["refused_prompts"] += 1
-            case Refusal(code=code, error=error):
+            case records.Refusal(code=code, error=error):
                 self._skipped[code] += 1
                 if error:
                     logger.error("a conversation of an imported file could not be read: %s", error)
-            case ImportedPrompt():
+            case records.ImportedPrompt():
                 self._add_prompt(found)
-            case ImportedMemory(fact=fact):
+            case records.ImportedMemory(fact=fact):
                 self._add_fact(fact)
-            case ImportedAssistant() if library.is_known(self._user, found):
+            case records.ImportedAssistant() if library.is_known(self._user, found):
                 self._counts["known_assistants"] += 1
-            case ImportedAssistant():
+            case records.ImportedAssistant():
                 self._counts["assistants"] += 1
                 self._leave_out(attachment=self._files.left_out(found.files))
-            case ImportedConversation():
+            case records.ImportedConversation():
                 self._add_conversation(found)
-            case OtherFiles(names=names):
+            case records.OtherFiles(names=names):
                 self._leave_out(file=names)
 
     def _leave_out(self, **names: list[str]) -> None:
         add_left_out(self._left_out, names)
 
-    def _add_prompt(self, prompt: ImportedPrompt) -> None:
+    def _add_prompt(self, prompt: records.ImportedPrompt) -> None:
         try:
             is_new = self._own_prompts.add(library.prompt_content(prompt))
         except PromptProblem:
@@ -104,7 +93,7 @@ class Preview:
             self._facts.add(fact)
             self._counts["memories"] += 1
 
-    def _add_conversation(self, conversation: ImportedConversation) -> None:
+    def _add_conversation(self, conversation: records.ImportedConversation) -> None:
         user = self._user
         key = id_of(user, conversation)
         ids = ids_of(key, conversation)

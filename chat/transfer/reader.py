@@ -14,26 +14,8 @@ from chat.limits import MEBIBYTE
 from chat.rendering.links import is_source
 from chat.wire import strict_json
 
-from . import import_files
+from . import import_files, records
 from .problems import CONVERSATION_PROBLEMS, FILE_PROBLEMS, FileProblem
-from .records import (
-    ASSISTANT,
-    MAX_ARGUMENTS_DEPTH,
-    MAX_IMPORTED_CHARS,
-    MAX_IMPORTED_MESSAGES,
-    MAX_RESULTS_CHARS,
-    End,
-    FileContent,
-    Imported,
-    ImportedAttachment,
-    ImportedCitation,
-    ImportedConversation,
-    ImportedMessage,
-    ImportedSource,
-    Record,
-    Refusal,
-    decode,
-)
 from .sources import UNPACKED_FACTOR
 
 IMPORT_READER = "chat.transfer.child"
@@ -50,7 +32,7 @@ class Untrusted(Exception):
 
 def objects(
     file: IO[bytes], beat: Callable[[], object], keep: Keep, *, skip: int = 0, content_bytes: int = 0
-) -> Iterator[Imported | Refusal]:
+) -> Iterator[records.Imported | records.Refusal]:
     """Yield each object of the file after the first `skip`, or why it is left out.
 
     `beat` is called every second. `keep` gets the contents of the attachments of the next conversation that
@@ -63,45 +45,47 @@ def objects(
     arguments = (str(each) for each in (import_files.max_file_bytes(), skip, content_bytes))
     line_bytes = MAX_LINE_BYTES + 2 * content_bytes
     lines = stream_confined(IMPORT_READER, file, limits, *arguments, line_bytes=line_bytes, beat=beat)
-    messages: list[ImportedMessage] = []
-    expected: list[ImportedAttachment] = []  # attachments whose contents come next, the first one last
+    messages: list[records.ImportedMessage] = []
+    expected: list[
+        records.ImportedAttachment
+    ] = []  # attachments whose contents come next, the first one last
     with closing(lines):
         for record in map(_record, lines):
             match record:
-                case End(problem=""):
+                case records.End(problem=""):
                     return
-                case End(problem=problem):
+                case records.End(problem=problem):
                     raise FileProblem(problem if problem in FILE_PROBLEMS else "failed")
-                case ImportedMessage():
+                case records.ImportedMessage():
                     messages.append(record)
                     expected = [each for each in record.attachments if _is_told(each, content_bytes)][::-1]
-                case FileContent(content=content):
+                case records.FileContent(content=content):
                     if not expected or expected[-1].size != len(content):
                         raise Untrusted("an unexpected file")
                     expected.pop().offset = keep(content)
-                case ImportedConversation():
+                case records.ImportedConversation():
                     record.messages, messages = messages, []
                     _check_tree(record)
                     yield record
                 case _:
                     yield record
-            if len(messages) > MAX_IMPORTED_MESSAGES:
+            if len(messages) > records.MAX_IMPORTED_MESSAGES:
                 raise Untrusted("too many messages")
     raise Crashed("it told no end")
 
 
-def _is_told(attachment: ImportedAttachment, content_bytes: int) -> bool:
+def _is_told(attachment: records.ImportedAttachment, content_bytes: int) -> bool:
     return attachment.packed is None and 0 < attachment.size <= content_bytes
 
 
-def _record(line: bytes) -> Record:
+def _record(line: bytes) -> records.Record:
     try:
-        record: Record = decode(line)
+        record: records.Record = records.decode(line)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise Untrusted(str(error)) from None
     if b"\\u0000" in line and _has_nul(msgspec.to_builtins(record)):
         raise Untrusted("a NUL, which PostgreSQL rejects")
-    if isinstance(record, Refusal) and record.code not in (*CONVERSATION_PROBLEMS, "prompt"):
+    if isinstance(record, records.Refusal) and record.code not in (*CONVERSATION_PROBLEMS, "prompt"):
         raise Untrusted("an unknown problem")
     return record
 
@@ -114,12 +98,12 @@ def _has_nul(value: Any) -> bool:
     return isinstance(value, str) and "\0" in value
 
 
-def _check_tree(conversation: ImportedConversation) -> None:
+def _check_tree(conversation: records.ImportedConversation) -> None:
     """Check what the child has put in order: messages follow their parents, citations what they cite."""
     known: set[str] = set()
     chars = results = 0
     for each in conversation.messages:
-        if each.key in known or (each.parent not in known if each.parent else each.role == ASSISTANT):
+        if each.key in known or (each.parent not in known if each.parent else each.role == records.ASSISTANT):
             raise Untrusted("messages that are not in order")
         known.add(each.key)
         chars += len(each.text) + len(each.reasoning)
@@ -132,18 +116,22 @@ def _check_tree(conversation: ImportedConversation) -> None:
             _check_arguments(step.arguments)
             for source in step.sources:
                 _check_source(source)
-    if conversation.leaf not in known or chars > MAX_IMPORTED_CHARS or results > MAX_RESULTS_CHARS:
+    if (
+        conversation.leaf not in known
+        or chars > records.MAX_IMPORTED_CHARS
+        or results > records.MAX_RESULTS_CHARS
+    ):
         raise Untrusted("messages that lead nowhere, or are too long")
 
 
-def _check_source(source: ImportedCitation | ImportedSource) -> None:
+def _check_source(source: records.ImportedCitation | records.ImportedSource) -> None:
     if not is_source(source.url, source.date):
         raise Untrusted("an address or a date that is none")
 
 
 def _check_arguments(text: str) -> None:
     try:
-        found = strict_json.loads(text.encode(), max_depth=MAX_ARGUMENTS_DEPTH)
+        found = strict_json.loads(text.encode(), max_depth=records.MAX_ARGUMENTS_DEPTH)
     except strict_json.InvalidJSON:
         found = None
     if not isinstance(found, dict) or _has_nul(found):

@@ -11,16 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
+from . import records
 from .json_items import Unreadable, items
 from .problems import FileProblem
-from .records import (
-    ATTACHMENT_FILE,
-    CHATGPT_FILE,
-    MAX_PARAMETER_CHARS,
-    ImportedAttachment,
-    OtherFiles,
-    PackedFile,
-)
 
 # zipfile reads the central directory into memory, where it takes about ten times its size.
 MAX_DIRECTORY_BYTES = 8 * 1_048_576
@@ -60,7 +53,7 @@ UNZIP_ERRORS = (
 
 def objects_in(
     file: IO[bytes], archive: zipfile.ZipFile | None, max_bytes: int
-) -> Iterator[bytes | Unreadable | OtherFiles]:
+) -> Iterator[bytes | Unreadable | records.OtherFiles]:
     """Yield the JSON of each object in the file, last the files that are not read.
 
     `archive`: the file's, None if it is none. `max_bytes`: the limit for imports. Raises FileProblem.
@@ -82,7 +75,7 @@ def open_archive(file: IO[bytes]) -> zipfile.ZipFile | None:
         return zipfile.ZipFile(file)
 
 
-def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable | OtherFiles]:
+def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable | records.OtherFiles]:
     left, problem = most, None
     read = set()
     try:
@@ -101,7 +94,7 @@ def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreada
     # A refused archive without any JSON is no known export: all of its files say what it is.
     named = [entry for entry in others if _has_content(entry)] or (others if problem else [])
     if named:
-        yield OtherFiles([entry.filename for entry in named])
+        yield records.OtherFiles([entry.filename for entry in named])
     if problem:
         raise problem
 
@@ -161,7 +154,7 @@ def _has_content(entry: zipfile.ZipInfo) -> bool:
     stem, _, suffix = name.rpartition("/")[2].lower().rpartition(".")
     if suffix not in ("json", "jsonl") or stem in ACCOUNT_FILES:
         return False
-    is_attachment = ATTACHMENT_FILE.fullmatch(name) or CHATGPT_FILE.match(stem)
+    is_attachment = records.ATTACHMENT_FILE.fullmatch(name) or records.CHATGPT_FILE.match(stem)
     return entry.file_size > EMPTY_BYTES and not is_attachment
 
 
@@ -179,18 +172,18 @@ class PackedFiles:
         self._entries = {found[1]: each for found, each in named if found}
         self._entries |= archive.NameToInfo if archive else {}
 
-    def locate(self, attachment: ImportedAttachment) -> None:
+    def locate(self, attachment: records.ImportedAttachment) -> None:
         """Set where the file of the attachment is, if it can be unpacked."""
         entry = self._entries.get(attachment.file)
         if entry is None or entry.compress_type not in ZIP_METHODS or entry.flag_bits & ENCRYPTED:
             return
         self._file.seek(entry.header_offset)
         header = self._file.read(LOCAL_HEADER_BYTES)
-        if len(header) < LOCAL_HEADER_BYTES or len(entry.filename) > MAX_PARAMETER_CHARS:
+        if len(header) < LOCAL_HEADER_BYTES or len(entry.filename) > records.MAX_PARAMETER_CHARS:
             return
         begin = entry.header_offset + len(header) + sum(struct.unpack_from("<2H", header, LENGTHS_IN_HEADER))
         place = (begin, entry.compress_size, entry.compress_type, entry.CRC)
-        attachment.size, attachment.packed = entry.file_size, PackedFile(entry.filename, *place)
+        attachment.size, attachment.packed = entry.file_size, records.PackedFile(entry.filename, *place)
 
 
 class _LimitedReader:

@@ -9,7 +9,7 @@ import pytest
 
 from chat.files.confinement import Crashed
 from chat.limits import MAX_MODEL_CHARS
-from chat.transfer import reader
+from chat.transfer import reader, records
 from chat.transfer.problems import FileProblem
 from chat.transfer.reader import Untrusted, objects
 from chat.transfer.records import (
@@ -162,7 +162,7 @@ def test_what_no_honest_child_tells_is_refused(
 
 
 def test_messages_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_IMPORTED_MESSAGES", 2)
+    monkeypatch.setattr(records, "MAX_IMPORTED_MESSAGES", 2)
     with pytest.raises(Untrusted):
         told(monkeypatch, *[QUESTION | {"key": str(number)} for number in range(3)])
 

@@ -13,9 +13,14 @@ from chat.models import Citation, Conversation, ImportJob, Step, User
 from chat.search.query import parse
 from chat.search.results import search
 from chat.transfer import json_export
-from chat.transfer.formats import own_sources
 from chat.transfer.reader import Untrusted, _check_tree
-from chat.transfer.records import MAX_STEPS, ImportedConversation, ImportedMessage, ImportedStep
+from chat.transfer.records import (
+    MAX_STEPS,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedSource,
+    ImportedStep,
+)
 from tests.support.steps import BEGUN, looked_up
 from tests.transfer.exported import as_html, as_json, as_markdown
 from tests.transfer.importing import imported
@@ -143,8 +148,8 @@ def test_what_is_odd_is_left_out(talk: Conversation, bob: User, monkeypatch: Any
         ImportedStep("a", "done", "{"),
         ImportedStep("a", "done", '{"a": "\\u0000"}'),
         ImportedStep("a", "done", '{"a": ' + "[" * 50 + "]" * 50 + "}"),
-        ImportedStep("a", "done", "{}", sources=[own_sources.ImportedSource(1, "a", "javascript:a")]),
-        ImportedStep("a", "done", "{}", sources=[own_sources.ImportedSource(1, "a", date="2026-02-31")]),
+        ImportedStep("a", "done", "{}", sources=[ImportedSource(1, "a", "javascript:a")]),
+        ImportedStep("a", "done", "{}", sources=[ImportedSource(1, "a", date="2026-02-31")]),
         ImportedStep("a", "done", "{}", result="x" * 5_000_000),
     ],
 )

@@ -7,18 +7,9 @@ All this runs in the child process that reads the file, so it knows no Django.
 from hashlib import blake2b
 from typing import Any
 
+from chat.transfer import records
 from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable
 from chat.transfer.problems import ConversationProblem
-from chat.transfer.records import (
-    ASSISTANT_FORMAT,
-    CONVERSATION_FORMAT,
-    MEMORY_FORMAT,
-    PROMPT_FORMAT,
-    ImportedAssistant,
-    ImportedConversation,
-    ImportedMemory,
-    ImportedPrompt,
-)
 from chat.transfer.tree import put_in_order
 from chat.wire import strict_json
 
@@ -26,7 +17,9 @@ from . import chatgpt, claude, librechat, open_webui, own
 from .cutting import in_parts
 
 FOREIGN_FORMATS = (chatgpt, claude, open_webui, librechat)
-Found = ImportedConversation | ImportedAssistant | ImportedPrompt | ImportedMemory
+Found = (
+    records.ImportedConversation | records.ImportedAssistant | records.ImportedPrompt | records.ImportedMemory
+)
 
 
 def object_in(item: bytes | Unreadable) -> Found:
@@ -41,21 +34,21 @@ def object_in(item: bytes | Unreadable) -> Found:
     except strict_json.InvalidJSON as error:
         raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
     own_format = value.get("format") if isinstance(value, dict) else None
-    if own_format == PROMPT_FORMAT:
+    if own_format == records.PROMPT_FORMAT:
         return own.prompt(value)
-    if own_format == ASSISTANT_FORMAT:
+    if own_format == records.ASSISTANT_FORMAT:
         return own.assistant(value)
-    if own_format == MEMORY_FORMAT:
+    if own_format == records.MEMORY_FORMAT:
         return own.memory(value)
     conversation = conversation_of(value)
     conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
     return conversation
 
 
-def conversation_of(value: Any) -> ImportedConversation:
+def conversation_of(value: Any) -> records.ImportedConversation:
     """Return the conversation that a parsed object describes. Raises ConversationProblem."""
     if isinstance(value, dict):
-        if value.get("format") == CONVERSATION_FORMAT:
+        if value.get("format") == records.CONVERSATION_FORMAT:
             return put_in_order(in_parts(own.conversation(value)))
         for each in FOREIGN_FORMATS:
             if each.matches(value):

@@ -4,23 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
 
-from chat.limits import (
-    MAX_ALT_CHARS,
-    MAX_ATTACHMENTS,
-    MAX_CITATION_TITLE_CHARS,
-    MAX_CITATIONS,
-    MAX_FILE_NAME_CHARS,
-    MAX_PASSAGE_CHARS,
-)
-from chat.transfer.records import (
-    ASSISTANT,
-    USER,
-    ImportedAttachment,
-    ImportedCitation,
-    ImportedConversation,
-    ImportedMessage,
-    Source,
-)
+from chat import limits
+from chat.transfer import records
 from chat.transfer.tree import TEXTLESS_QUESTION, UNKNOWN_TIME, Node, join_replies, messages_of
 from chat.wire.text import split_thought
 
@@ -30,7 +15,7 @@ MAX_TOOL_CHARS = 20_000  # of what a tool was sent, or returned
 MAX_LOST_NAME_CHARS = 100
 MAX_PASTE_CHARS = 100_000  # a longer paste becomes a document
 CUT = "…"
-ROLE_OF_AUTHOR = {"user": USER, "human": USER, "assistant": ASSISTANT}
+ROLE_OF_AUTHOR = {"user": records.USER, "human": records.USER, "assistant": records.ASSISTANT}
 
 
 class Drafts:
@@ -46,7 +31,7 @@ class Drafts:
 
     def conversation(
         self,
-        source: Source,
+        source: records.Source,
         nodes: list[Node],
         current: str = "",
         *,
@@ -55,7 +40,7 @@ class Drafts:
         archived: bool = False,
         cut: Collection[str] | None = None,
         **about: Any,
-    ) -> ImportedConversation:
+    ) -> records.ImportedConversation:
         """Return the conversation of these nodes. `current`: the one that is shown last.
 
         `cut`: None if each reply is one node, otherwise as in `join_replies`. Raises ConversationProblem.
@@ -64,7 +49,7 @@ class Drafts:
         if cut is not None:
             messages, message_of_node = join_replies(messages, message_of_node, cut)
         moment = foreign.moment(updated) or UNKNOWN_TIME
-        return ImportedConversation(
+        return records.ImportedConversation(
             source=source,
             messages=messages,
             leaf=message_of_node.get(current, ""),
@@ -84,8 +69,8 @@ class Draft:
         self._drafts, self.role = drafts, role
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._attachments: list[ImportedAttachment] = []
-        self._citations: dict[ImportedCitation, None] = {}
+        self._attachments: list[records.ImportedAttachment] = []
+        self._citations: dict[records.ImportedCitation, None] = {}
         self._has_lost_files = False
 
     def add(self, *texts: str) -> None:
@@ -125,10 +110,12 @@ class Draft:
         title = foreign.one_line(title) or url
         if not title:
             return
-        if len(passage) > MAX_PASSAGE_CHARS:
-            passage = passage[: MAX_PASSAGE_CHARS - 1] + CUT
-        citation = ImportedCitation(title[:MAX_CITATION_TITLE_CHARS], url, page, passage, None)
-        if len(self._citations) < MAX_CITATIONS:
+        if len(passage) > limits.MAX_PASSAGE_CHARS:
+            passage = passage[: limits.MAX_PASSAGE_CHARS - 1] + CUT
+        citation = records.ImportedCitation(
+            title[: limits.MAX_CITATION_TITLE_CHARS], url, page, passage, None
+        )
+        if len(self._citations) < limits.MAX_CITATIONS:
             self._citations.setdefault(citation)
         elif citation not in self._citations:
             self.leave_out("source", title)
@@ -156,15 +143,15 @@ class Draft:
     def packed(self, name: str, file: str) -> None:
         """Attach a file that may be in the archive beside the conversations."""
         self._drafts.seen.add(name)
-        self._attachments.append(ImportedAttachment(file, name[:MAX_FILE_NAME_CHARS], ""))
+        self._attachments.append(records.ImportedAttachment(file, name[: limits.MAX_FILE_NAME_CHARS], ""))
 
     def document(self, name: str, text: str) -> None:
         """Attach the text of a file; where no attachment can be, a short one is a part of the message."""
         self._drafts.seen.add(name)
-        name = foreign.one_line(name)[:MAX_FILE_NAME_CHARS] or "text.txt"
-        may_attach = self.role == USER and len(self._attachments) < MAX_ATTACHMENTS
-        if may_attach or (self.role == USER and len(text) > MAX_TOOL_CHARS):
-            self._attachments.append(ImportedAttachment("", name, "", content=text.encode()))
+        name = foreign.one_line(name)[: limits.MAX_FILE_NAME_CHARS] or "text.txt"
+        may_attach = self.role == records.USER and len(self._attachments) < limits.MAX_ATTACHMENTS
+        if may_attach or (self.role == records.USER and len(text) > MAX_TOOL_CHARS):
+            self._attachments.append(records.ImportedAttachment("", name, "", content=text.encode()))
         else:
             self.add(f"**{name}**")
             self.code("", text)
@@ -174,23 +161,25 @@ class Draft:
         url = pictures.data_url(source)
         content = url.content if url else pictures.decoded(source)
         name = name or (pictures.default_name(url) if url else "picture")
-        if content and pictures.is_picture(content) and self.role == USER:
+        if content and pictures.is_picture(content) and self.role == records.USER:
             self._attach(name, content)
         else:
             self.lose_file(name)
-            if self.role != USER:
+            if self.role != records.USER:
                 self.add(f"[picture: {foreign.one_line(name)}]")
 
     def _attach(self, name: str, content: bytes) -> None:
         self._drafts.seen.add(name)
-        alt = "" if "." in name else name[:MAX_ALT_CHARS]
-        self._attachments.append(ImportedAttachment("", name[:MAX_FILE_NAME_CHARS], alt, content=content))
+        alt = "" if "." in name else name[: limits.MAX_ALT_CHARS]
+        self._attachments.append(
+            records.ImportedAttachment("", name[: limits.MAX_FILE_NAME_CHARS], alt, content=content)
+        )
 
     def _without_pictures(self, text: str) -> str:
         """Return the text with names for data URLs. The pictures of a question become attachments."""
         text, found = pictures.take_out(text)
         for each in found:
-            if each.content and pictures.is_picture(each.content) and self.role == USER:
+            if each.content and pictures.is_picture(each.content) and self.role == records.USER:
                 self._attach(each.name, each.content)
             else:
                 self.lose_file(each.name)
@@ -211,27 +200,27 @@ class Draft:
     def is_reasoning_only(self) -> bool:
         return bool(self._thoughts) and not (self._texts or self._citations or self._has_lost_files)
 
-    def message(self, key: str, **more: Any) -> ImportedMessage | None:
+    def message(self, key: str, **more: Any) -> records.ImportedMessage | None:
         """Return the message; None if its role is not imported, or a reply has nothing that is kept or named.
 
         A question is kept in any case, because the replies around it would be one turn without it.
         """
-        if self.role == USER:
+        if self.role == records.USER:
             self._texts, self._thoughts = self._texts + self._thoughts, []
         text = "\n\n".join(self._texts)
-        if self.role == ASSISTANT:
+        if self.role == records.ASSISTANT:
             thought, text = split_thought(text)
             self._thoughts = [*filter(None, [thought.strip()]), *self._thoughts]
         text = self._without_pictures(text)
         if not self.role and text:
             self.leave_out("other", text)
-        has_content = text.strip() or self._attachments or self._has_lost_files or self.role == USER
-        if self.role == USER and not text.strip():
+        has_content = text.strip() or self._attachments or self._has_lost_files or self.role == records.USER
+        if self.role == records.USER and not text.strip():
             text = "" if self._attachments else TEXTLESS_QUESTION
         reasoning = self.reasoning()
         if not self.role or not (has_content or reasoning or self._citations):
             return None
-        return ImportedMessage(
+        return records.ImportedMessage(
             key,
             None,
             self.role,

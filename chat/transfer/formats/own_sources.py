@@ -9,24 +9,8 @@ from msgspec import Meta, Struct, structs
 
 from chat import limits
 from chat.rendering.links import is_source
+from chat.transfer import records
 from chat.transfer.problems import ConversationProblem
-from chat.transfer.records import (
-    MAX_ARGUMENTS_CHARS,
-    MAX_ARGUMENTS_DEPTH,
-    MAX_RESULTS_CHARS,
-    Date,
-    ImportedCitation,
-    ImportedMessage,
-    ImportedSource,
-    ImportedStep,
-    Moment,
-    Object,
-    Page,
-    StepFields,
-    Title,
-    ToolName,
-    Url,
-)
 from chat.wire import strict_json
 
 ENDED = ("done", "failed", "stopped")
@@ -34,34 +18,34 @@ NOTHING = "{}"
 
 
 class OwnCitation(Struct):
-    title: Title
+    title: records.Title
     text: Annotated[str, Meta(max_length=limits.MAX_PASSAGE_CHARS)]
-    url: Url = ""
-    page: Page = 0
-    created: Moment | None = None
+    url: records.Url = ""
+    page: records.Page = 0
+    created: records.Moment | None = None
     attachment: UUID | None = None
-    date: Date = ""
+    date: records.Date = ""
 
 
-class OwnStep(StepFields, frozen=True):
+class OwnStep(records.StepFields, frozen=True):
     """A call of a tool. One that was running when it was exported is imported as stopped."""
 
-    tool: ToolName
+    tool: records.ToolName
     state: Literal["running", "waiting", "done", "failed", "stopped"]
-    arguments: Object
+    arguments: records.Object
 
 
-def citation(raw: OwnCitation, places: dict[UUID, tuple[str, int]]) -> ImportedCitation:
+def citation(raw: OwnCitation, places: dict[UUID, tuple[str, int]]) -> records.ImportedCitation:
     """Return a citation. `places`: of each attachment, the key of its message, and its position there.
 
     Raises ConversationProblem.
     """
     _check(raw)
     place = places.get(raw.attachment) if raw.attachment else None
-    return ImportedCitation(raw.title, raw.url, raw.page, raw.text, utc(raw.created), place, raw.date)
+    return records.ImportedCitation(raw.title, raw.url, raw.page, raw.text, utc(raw.created), place, raw.date)
 
 
-def step(raw: OwnStep) -> ImportedStep:
+def step(raw: OwnStep) -> records.ImportedStep:
     """Return a step. Raises ConversationProblem."""
     for each in raw.sources:
         _check(each)
@@ -71,12 +55,12 @@ def step(raw: OwnStep) -> ImportedStep:
         "created": utc(raw.created),
         "finished": utc(raw.finished),
     }
-    return ImportedStep(**fields)
+    return records.ImportedStep(**fields)
 
 
-def limit_results(messages: list[ImportedMessage]) -> None:
+def limit_results(messages: list[records.ImportedMessage]) -> None:
     """Leave out the results beyond the limit: they are no more than what a model was sent, once."""
-    room = MAX_RESULTS_CHARS
+    room = records.MAX_RESULTS_CHARS
     for message in messages:
         for number, each in enumerate(message.steps):
             if len(each.result) > room:
@@ -84,17 +68,17 @@ def limit_results(messages: list[ImportedMessage]) -> None:
             room -= len(message.steps[number].result)
 
 
-def _arguments(value: Object) -> str:
+def _arguments(value: records.Object) -> str:
     """Return the arguments as JSON; none if they are long or deep, as only a model's mistake is."""
     text = json.dumps(value, ensure_ascii=False)
     try:
-        strict_json.loads(text.encode(), max_depth=MAX_ARGUMENTS_DEPTH)
+        strict_json.loads(text.encode(), max_depth=records.MAX_ARGUMENTS_DEPTH)
     except strict_json.InvalidJSON:
         return NOTHING
-    return text if len(text) <= MAX_ARGUMENTS_CHARS else NOTHING
+    return text if len(text) <= records.MAX_ARGUMENTS_CHARS else NOTHING
 
 
-def _check(raw: OwnCitation | ImportedSource) -> None:
+def _check(raw: OwnCitation | records.ImportedSource) -> None:
     if not is_source(raw.url, raw.date):
         raise ConversationProblem("invalid")
 

@@ -22,7 +22,6 @@ from chat.models.citation import CitedSource, by_source
 from chat.models.message import MAX_BRANCH_DEPTH
 
 from . import records
-from .steps import step_objects
 
 READ_BATCH_MESSAGES = 100
 READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
@@ -123,7 +122,7 @@ def read(batch: Ids, *, whole: bool = False) -> list[records.Object]:
     steps = Step.objects.of_messages(found, with_results=True) if whole else {}
     for message in read:
         if several := steps.get(uuid.UUID(message["id"])):
-            message["steps"] = step_objects(several)
+            message["steps"] = [_step(n, each) for n, each in enumerate(several[: records.MAX_STEPS], 1)]
     return read
 
 
@@ -205,6 +204,14 @@ def sources_of(message: records.Object) -> list[CitedSource]:
 def sha256_in(name: str) -> str:
     """Return the hash in what `file_name` returned."""
     return name.removeprefix(records.ATTACHMENTS_FOLDER).partition(".")[0]
+
+
+def _step(number: int, step: Step) -> records.Object:
+    """Return the call of a tool. `n` counts within the reply, over all its runs."""
+    found: records.Object = {"n": number} | {
+        name: getattr(step, name) for name in records.EXPORTED_STEP_FIELDS
+    }
+    return found | {"created": records.written(step.created), "finished": records.written(step.finished)}
 
 
 def _run(run: Run) -> records.Object:

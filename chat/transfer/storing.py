@@ -3,6 +3,7 @@
 So the same conversation is stored once, however often it is imported.
 """
 
+import json
 import uuid
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -34,9 +35,8 @@ from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
 from .library import known_parameters, version_of
-from .records import ImportedCitation, ImportedConversation, ImportedMessage
-from .steps import rows_of
-from .tree import TEXTLESS_QUESTION
+from .records import ImportedCitation, ImportedConversation, ImportedMessage, ImportedStep
+from .tree import TEXTLESS_QUESTION, known_time
 
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
 STORE_BATCH_MESSAGES = 200
@@ -156,7 +156,7 @@ def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: 
         created = rows[-1].created
         citations += (_citation(key, n, cited, created, ids) for n, cited in enumerate(each.citations, 1))
         if each.steps and not Step.objects.filter(message=key).exists():
-            steps += rows_of(key, each.steps, created)
+            steps += _steps(key, each.steps, created)
         if each.runs:
             runs.append(ImportedRuns(message_id=key, runs=each.runs))
         if each.feedback:
@@ -197,6 +197,30 @@ def _citation(
     if place := fields.pop("attachment"):
         fields["attachment_id"] = _attachment_id(ids[place[0]], place[1])
     return Citation(message_id=message, number=number, **fields)
+
+
+def _steps(message: uuid.UUID, steps: list[ImportedStep], created: datetime) -> list[Step]:
+    """Return the rows of an imported reply's steps. Their costs do not count here: see `Step`.
+
+    A time that cannot be right is replaced by `created`, or left out.
+    """
+    now = timezone.now()
+    return [
+        Step(
+            message_id=message,
+            number=number,
+            turn=0,
+            revision=number,
+            **structs.asdict(step)
+            | {
+                "arguments": json.loads(step.arguments),
+                "sources": [structs.asdict(each) for each in step.sources],
+                "created": known_time(step.created, now) or created,
+                "finished": known_time(step.finished, now),
+            },
+        )
+        for number, step in enumerate(steps, 1)
+    ]
 
 
 def _attachment_id(message: uuid.UUID, position: int) -> uuid.UUID:

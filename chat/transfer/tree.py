@@ -166,19 +166,19 @@ def put_in_order(conversation: ImportedConversation) -> ImportedConversation:
     messages = conversation.messages
     _check(messages)
     now = datetime.now(UTC)
-    conversation.created = _time(conversation.created, now) or _first(messages, now)
+    conversation.created = known_time(conversation.created, now) or _first(messages, now)
     children: dict[str | None, list[ImportedMessage]] = {}
     for message in messages:
-        message.created = _time(message.created, now)
+        message.created = known_time(message.created, now)
         children.setdefault(message.parent, []).append(message)
     conversation.messages = _sorted(children, conversation.created)
     if len(conversation.messages) < len(messages):
         raise ConversationProblem("loop")
     last = max(message.created for message in conversation.messages if message.created)
-    conversation.updated = _time(conversation.updated, now) or min(last, now)
+    conversation.updated = known_time(conversation.updated, now) or min(last, now)
     for mark in ("pinned_at", "archived_at"):
         if moment := getattr(conversation, mark):
-            setattr(conversation, mark, _time(moment, now) or conversation.updated)
+            setattr(conversation, mark, known_time(moment, now) or conversation.updated)
     if conversation.leaf not in {message.key for message in messages}:
         conversation.leaf = _deepest(conversation.messages)
     return conversation
@@ -222,10 +222,10 @@ def _created(message: ImportedMessage) -> datetime:
 
 
 def _first(messages: Iterable[ImportedMessage], now: datetime) -> datetime:
-    return min((found for each in messages if (found := _time(each.created, now))), default=now)
+    return min((found for each in messages if (found := known_time(each.created, now))), default=now)
 
 
-def _time(moment: datetime | None, now: datetime) -> datetime | None:
+def known_time(moment: datetime | None, now: datetime) -> datetime | None:
     """Return the time; None if it is missing, in the future or before EARLIEST_TIME."""
     return moment if moment and EARLIEST_TIME <= moment <= now else None
 

@@ -189,8 +189,8 @@ class _Storing:
             store_conversation(
                 user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm
             )
-        elif isinstance(found, records.ImportedConversation) and (new := new_messages(user, found)).messages:
-            self._store_files(attachments_of(new.messages))
+        elif isinstance(found, records.ImportedConversation) and (new := new_messages(user, found)):
+            self._store_files(attachments_of(new))
             merge(user, found, new, self._confirm)
         elif isinstance(found, records.ImportedAssistant) and not library.is_known(user, found):
             self._store_files(found.files)

@@ -6,7 +6,6 @@ owner added here stay too.
 
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from django.db.models.functions import Greatest
 
@@ -19,14 +18,6 @@ from .storing import add_messages, batches_of, id_of, ids_of
 Present = set[uuid.UUID]  # ids of stored messages that are not deleted
 ID_BYTES = 16
 MAX_PLANNED = 1_000_000  # messages of a file whose ids a preview keeps, 16 bytes each
-
-
-@dataclass(frozen=True, slots=True)
-class NewMessages:
-    """The messages of the file that the stored conversation lacks, parents first."""
-
-    conversation: uuid.UUID
-    messages: list[ImportedMessage]
 
 
 class Planned:
@@ -56,32 +47,35 @@ class Planned:
         return {uuid.UUID(bytes=packed[at : at + ID_BYTES]) for at in range(0, len(packed), ID_BYTES)}
 
 
-def new_messages(user: User, imported: ImportedConversation, planned: Present | None = None) -> NewMessages:
-    """Return what the file adds to the conversation of an earlier import; nothing if it was deleted.
+def new_messages(
+    user: User, imported: ImportedConversation, planned: Present | None = None
+) -> list[ImportedMessage]:
+    """Return what the file adds to the conversation of an earlier import, parents first; nothing if deleted.
 
     `planned`: the ids of the messages that the same file adds to it before; None if it adds none.
     """
     key = id_of(user, imported)
     existing = Conversation.objects.owned_by(user).filter(pk=key, temporary=False)
     if planned is None and not existing.exists():
-        return NewMessages(key, [])
+        return []
     rows = dict(Message.objects.filter(conversation=key).values_list("pk", "deleted"))
     known = rows.keys() | (planned or set())
     ids = ids_of(key, imported)
     present = {pk for pk in known if rows.get(pk) is None}
     found = _connected(present, [each for each in imported.messages if ids[each.key] not in known], ids)
-    return NewMessages(key, found if len(known) + len(found) <= MAX_IMPORTED_MESSAGES else [])
+    return found if len(known) + len(found) <= MAX_IMPORTED_MESSAGES else []
 
 
 def merge(
-    user: User, imported: ImportedConversation, new: NewMessages, confirm: Callable[[bool], None]
+    user: User, imported: ImportedConversation, new: list[ImportedMessage], confirm: Callable[[bool], None]
 ) -> None:
     """Store the new messages in short transactions. `confirm`: as in `store_conversation`."""
-    ids = ids_of(new.conversation, imported)
-    batches = batches_of(new.messages)
+    key = id_of(user, imported)
+    ids = ids_of(key, imported)
+    batches = batches_of(new)
     for number, batch in enumerate(batches, 1):
         with short_transaction():
-            mine = Conversation.objects.owned_by(user).filter(pk=new.conversation)
+            mine = Conversation.objects.owned_by(user).filter(pk=key)
             # The lock keeps the parents of the new messages from being deleted before the commit.
             if conversation := mine.select_for_update(of=("self",), no_key=True).first():
                 _add(conversation, batch, ids)

@@ -104,7 +104,7 @@ class Preview:
             lost = self._files.left_out(attachments_of(conversation.messages))
             self._leave_out(**conversation.left_out)
             self._leave_out(attachment=conversation.lost_files + lost)
-        elif new := new_messages(user, conversation, self._planned.get(key)).messages:
+        elif new := new_messages(user, conversation, self._planned.get(key)):
             self._planned.add(key, (ids[each.key] for each in new))
             self._counts += Counter(grown=1, added=len(new))
             self._leave_out(attachment=self._files.left_out(attachments_of(new)))

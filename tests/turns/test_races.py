@@ -185,7 +185,9 @@ def test_a_reply_that_gets_a_child_meanwhile_cannot_go_on(
         store.store(owner(tree), sent, queued=False)
 
 
-def test_a_reply_that_gets_an_imported_child_cannot_go_on(store: TurnStore, meanwhile: Any) -> None:
+def test_a_reply_that_gets_an_imported_child_cannot_go_on(
+    store: TurnStore, meanwhile: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The file shows another branch, so the shown one stays as it is."""
     tree, then = Tree(conversation()), timezone.now() - timedelta(days=2)
     messages = [
@@ -201,8 +203,8 @@ def test_a_reply_that_gets_an_imported_child_cannot_go_on(store: TurnStore, mean
     reply = Message.objects.get(pk=ids["b"])
     tree.show(reply)
     run(reply, "stopped")
-    new = merging.NewMessages(tree.conversation.pk, [messages[2]])
-    meanwhile(lambda: merging.merge(tree.conversation.user, file, new, lambda last: None))
+    monkeypatch.setattr(merging, "id_of", lambda user, imported: tree.conversation.pk)
+    meanwhile(lambda: merging.merge(tree.conversation.user, file, [messages[2]], lambda last: None))
     with pytest.raises(Conflict, match="last reply"):
         store.store(owner(tree), ContinueReply(reply.pk, uuid.uuid4()), queued=False)
 

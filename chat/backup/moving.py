@@ -27,19 +27,17 @@ GONE = "{} is not the archive with which the move began. Use a new and migrated 
 OTHER_SOURCE = "The database holds a part of a move from {}. Go on from there, or use another one."
 NO_SPACE = "The move needs up to {:,} MB in {} for its archive, but {:,} MB are free."
 # Filled by migrations or by the first start of a server. A site without people has rows in no other table.
-FILLED_WITHOUT_PEOPLE = frozenset(
-    {
-        "auth_group",
-        "auth_group_permissions",
-        "auth_permission",
-        "chat_catalogstate",
-        "chat_maintenancetask",
-        "chat_setuplink",
-        "chat_sitemodel",
-        "chat_worker",
-        "django_content_type",
-    }
-)
+FILLED_WITHOUT_PEOPLE = {
+    "auth_group",
+    "auth_group_permissions",
+    "auth_permission",
+    "chat_catalogstate",
+    "chat_maintenancetask",
+    "chat_setuplink",
+    "chat_sitemodel",
+    "chat_worker",
+    "django_content_type",
+}
 SAME = "--from is the database that DATABASE_URL names. Set DATABASE_URL to the new database first."
 HALF_MOVED = "{} is itself the target of a move that has not ended. Move from its source."
 DIGEST_BYTES = 16

@@ -11,10 +11,9 @@ OVERRIDES = "\u202d\u202e"  # can show a file's extension or a host name reverse
 # The masks of equations consist of these, so that a text must not contain any (see `maths`). They are private
 # use characters at the end of Unicode, which no known font uses.
 RESERVED = "\U0010f800\U0010fffd"  # the first and the last one
-# Of these, the last ones stand in a source for the parser, see `emphasis` and `maths`.
-JOINER = (
-    "\U0010fffd"  # inserted: a letter between a mark and the punctuation beside it, or before a line break
-)
+# Of these, the last ones stand in a source for the parser, see `emphasis` and `maths`. Inserted is JOINER: a
+# letter between a mark and the punctuation beside it, or before a line break.
+JOINER = "\U0010fffd"
 TILDE = "\U0010fffc"  # instead of a tilde that strikes nothing
 PIPE = "\U0010fffb"  # instead of a pipe that divides no cell of a table
 STAR = "\U0010fffa"  # instead of a star that is a sign of multiplication

@@ -79,9 +79,8 @@ def parse(typed: str, zone: tzinfo) -> Query:
     terms, unwanted = _with_words(wanted), [each for each in found if each["minus"]]
     if terms or filters:
         return Query(terms, _with_words(map(_term_of, unwanted)), **filters)
-    return Query(
-        _with_words(_term_of(each, each["minus"] or "") for each in found)
-    )  # `-rf` is a word to find
+    # `-rf` is a word to find.
+    return Query(_with_words(_term_of(each, each["minus"] or "") for each in found))
 
 
 def _with_words(terms: Iterable[Term]) -> tuple[Term, ...]:

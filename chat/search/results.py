@@ -23,9 +23,8 @@ MAX_OFFSET = MAX_TITLES + MAX_CHATS  # the first window has titles and messages
 BM25_SATURATION = 1.2  # BM25's k1: further occurrences of a word count less and less
 TYPICAL_CHARS = 1_000  # a longer text needs more occurrences for the same score
 TITLE_SCORE = 3.0  # bonus of a title
-WHOLE_SCORE = (
-    1.0  # bonus for all terms in the order in which they were typed, and for a term with its symbols
-)
+# Bonus for all terms in the order in which they were typed, and for a term with its symbols.
+WHOLE_SCORE = 1.0
 HALF_LIFE_DAYS = 30  # at this age recency counts half
 
 

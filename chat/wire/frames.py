@@ -29,9 +29,8 @@ _Object = dict[str, Any]
 _NOTHING: Mapping[str, Any] = {}
 DONE = "[DONE]"
 JSON_START = re.compile(r'\{|\[\s*[\[{"]')
-CONTENT = re.compile(
-    r"""\\?["'](choices|delta|content|response)\\?["']\s*:"""
-)  # of a frame, wherever it begins
+# Of a frame, wherever it begins.
+CONTENT = re.compile(r"""\\?["'](choices|delta|content|response)\\?["']\s*:""")
 AROUND = " \t\r\n\0\ufeff"  # a frame, and no part of it
 _RARE_FIELDS = {"success", "internalCode", "chunks", "type", "output", *ERRORS, *OUTCOMES, *FRAME_FIELDS}
 _WRAPPERS = {"result", "streamed_data"}  # Cloudflare's envelopes of a JSON response

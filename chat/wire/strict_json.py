@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 # call stack.
 MAX_JSON_DEPTH = 64
 MAX_INTEGER_DIGITS = 300  # a float holds 308
-MAX_COMMAS = (
-    300_000  # of a body whose lists and objects are counted: writing more values as JSON takes a second
-)
+# Of a body whose lists and objects are counted: writing more values as JSON takes a second.
+MAX_COMMAS = 300_000
 MAX_QUOTES = 2_000_000  # of strings in a body whose lists and objects are counted
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate, alone or in a pair
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # of a pair, the parser makes one character

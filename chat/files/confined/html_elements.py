@@ -21,9 +21,8 @@ INLINE = re.compile(
 PARAGRAPHS = re.compile("p|table|ul|ol|dl|blockquote|pre|figure|form|fieldset|address|details")
 SCRIPTS = {"sup": (RAISED["superscript"], "^"), "sub": (RAISED["subscript"], "_")}
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
-OPERATION = re.compile(
-    r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w|[0-9].*"
-)  # of an exponent, an index or notes, not “st”
+# Of an exponent, an index or notes, not “st”.
+OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w|[0-9].*")
 KEEPING = re.compile(r"(?:^|;)\s*white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
 UNWRITTEN = re.compile(r"[\t\r\n]")  # of an address, as https://url.spec.whatwg.org/ has it
 NO_ADDRESS = re.compile(r"#|javascript:|data:|blob:|about:|vbscript:", re.IGNORECASE)

@@ -39,11 +39,8 @@ NEVER = ("html", "body", "main", "article")
 MAINS = ("main, [role=main]", "article, [itemprop=articleBody]")
 MAIN_SHARE = 0.4  # of the text that is left, for an element to be the content
 BLOCKS = "ul, ol, div, section, table, p"
-LINK_SHARE, MAX_TEXT_IN_A_LINK, MIN_LINKS = (
-    0.8,
-    40,
-    4,
-)  # of a block that is a menu; longer texts are headlines
+# Of a block that is a menu; longer texts are headlines.
+LINK_SHARE, MAX_TEXT_IN_A_LINK, MIN_LINKS = 0.8, 40, 4
 LEFT_SHARE, LEFT_CHARACTERS = 0.1, 20  # less is no content
 DATES = (
     'meta[property="article:modified_time" i]',

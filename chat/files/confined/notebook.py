@@ -13,9 +13,8 @@ from .text_encoding import without_terminal_codes
 from .web_page import html_text
 
 EMBEDDED = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})(?:;[\w=.-]{1,40}){0,3};base64,[A-Za-z0-9+/=]{40,}")
-OVERWRITTEN = re.compile(
-    r"^[^\n]*\r(?!\n)(?=[^\n\r])", re.MULTILINE
-)  # in a terminal, by the rest of the line
+# In a terminal, by the rest of the line.
+OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n)(?=[^\n\r])", re.MULTILINE)
 OBJECT = re.compile(r"(?:<.*>)?", re.DOTALL)  # a plain text that only says that there is one
 LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 # The names of an output's data in version 3.

@@ -13,16 +13,8 @@ from .sheet_table import NOT_CALCULATED, Sheet, tables
 BOF, EOF, CONTINUE, BIFF8 = 0x809, 0x0A, 0x3C, 0x0600
 FILEPASS, DATEMODE, BOUNDSHEET, SST, FONT, FORMAT, XF = 0x2F, 0x22, 0x85, 0xFC, 0x31, 0x41E, 0xE0
 STRUCK_OUT, RAISED = 0x8, {1: "superscript", 2: "subscript"}  # of a font
-LABELSST, LABEL, NUMBER, RK, MULRK, FORMULA, STRING, BOOLERR = (
-    0xFD,
-    0x204,
-    0x203,
-    0x27E,
-    0xBD,
-    0x06,
-    0x207,
-    0x205,
-)
+LABELSST, LABEL, NUMBER, RK, MULRK = 0xFD, 0x204, 0x203, 0x27E, 0xBD
+FORMULA, STRING, BOOLERR = 0x06, 0x207, 0x205
 BLANK = 3  # the kind of a formula's value, if it is ""
 ROW, COLINFO, MERGEDCELLS, NOTE, OBJ, TXO = 0x208, 0x7D, 0xE5, 0x1C, 0x5D, 0x1B6
 ERRORS = {

@@ -33,9 +33,8 @@ def pieces(
 ) -> Iterator[Piece]:
     """Return the parts of lines as they are drawn; with `gutters`, only of those that cross one."""
     for line, extent in lines:
-        is_flat = (
-            extent.height < 1.5 * text.box(line[0]).height
-        )  # PDFium joins short strings below each other
+        # PDFium joins short strings below each other.
+        is_flat = extent.height < 1.5 * text.box(line[0]).height
         if is_flat and gutters is not None and not any(crosses(extent, gutter) for gutter in gutters):
             yield _piece(text, line, extent)
             continue

@@ -144,7 +144,8 @@ def _result(draft: Draft, name: str, content: Raw, about: Raw) -> None:
 
 
 def _text(draft: Draft, content: Raw, about: Raw) -> None:
-    for part in _parts(content):
+    parts = foreign.listed(content.get("parts"))
+    for part in parts:
         # A spoken part is an object with its transcription; those of files are in `_files`.
         text = foreign.text(part) or foreign.text(foreign.record(part).get("text"))
         if draft.role == ASSISTANT:
@@ -152,7 +153,7 @@ def _text(draft: Draft, content: Raw, about: Raw) -> None:
         if not text and isinstance(part, dict) and not _is_file(part):
             text = foreign.text_in(part)
         draft.add(text)
-    if not _parts(content):
+    if not parts:
         draft.add(foreign.text(content.get("text")))
 
 
@@ -228,7 +229,7 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
     """
     uploaded = foreign.records(about.get("attachments"))
     pictures = []
-    for part in filter(_is_file, foreign.records(_parts(content))):
+    for part in filter(_is_file, foreign.records(content.get("parts"))):
         kind, source = foreign.text(part.get("content_type")), foreign.text(part.get("asset_pointer"))
         if kind in RECORDINGS:
             draft.leave_out("recording", RECORDINGS[kind])
@@ -252,11 +253,6 @@ def _is_file(part: Raw) -> bool:
     return "asset_pointer" in part or foreign.text(part.get("content_type")) in RECORDINGS
 
 
-def _parts(content: Raw) -> list[Any]:
-    parts = content.get("parts")
-    return parts if isinstance(parts, list) else []
-
-
 def _instructions(raw: Raw) -> list[str]:
     """Return the parts of the system prompt or of the custom instructions; [] for any other message."""
     content = foreign.record(raw.get("content"))
@@ -264,7 +260,7 @@ def _instructions(raw: Raw) -> list[str]:
         found = [foreign.text(content.get(name)) for name in CONTEXT]
     elif foreign.record(raw.get("author")).get("role") in ("system", "developer"):
         older = foreign.record(foreign.record(raw.get("metadata")).get("user_context_message_data"))
-        found = [foreign.text(part) for part in _parts(content)]
+        found = [foreign.text(part) for part in foreign.listed(content.get("parts"))]
         found += [foreign.text(older.get(name)) for name in OLDER_CONTEXT]
     else:
         found = []

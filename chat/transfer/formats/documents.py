@@ -133,9 +133,8 @@ class Canvas:
     def _key(self, about: dict[str, Any]) -> str:
         """Return the id of the document of a call, which its result names; "" if neither does."""
         node = foreign.record(self._mapping.get(self._node))
-        children = node.get("children")
         found = [foreign.record(about.get("canvas"))]
-        for child in children if isinstance(children, list) else ():
+        for child in foreign.listed(node.get("children")):
             result = foreign.record(self._mapping.get(child) if isinstance(child, str) else None)
             metadata = foreign.record(foreign.record(result.get("message")).get("metadata"))
             found.append(foreign.record(metadata.get("canvas")))

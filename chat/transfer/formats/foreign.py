@@ -55,8 +55,12 @@ def record(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def records(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [each for each in listed(value) if isinstance(each, dict)]
 
 
 def moment(value: Any) -> datetime | None:
@@ -96,7 +100,7 @@ def one_line(value: Any) -> str:
 
 def tags(value: Any) -> list[str]:
     """Return the names of a list of tags, without those that are too long or too many here."""
-    names = [one_line(name) for name in value] if isinstance(value, list) else []
+    names = map(one_line, listed(value))
     return [name for name in names if 0 < len(name) <= MAX_TAG_CHARS][:MAX_TAGS]
 
 

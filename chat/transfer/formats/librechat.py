@@ -94,8 +94,7 @@ def _node(raw: Raw, parent: str, drafts: Drafts) -> Node:
         if name := foreign.first(each, "latest", "plugin"):
             draft.call(name, each.get("inputs"))
             draft.result(name, each.get("outputs"))
-    quotes = raw.get("quotes")
-    for passage in quotes[::-1] if isinstance(quotes, list) else ():
+    for passage in reversed(foreign.listed(raw.get("quotes"))):
         draft.quote(foreign.text_in(passage))
     for each in foreign.records(raw.get("files")):
         _file(draft, each)

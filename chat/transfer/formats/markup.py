@@ -175,8 +175,7 @@ def _call(draft: Draft, attributes: dict[str, str], body: str) -> None:
     draft.call(name, foreign.parsed(foreign.parsed(attributes.get("arguments", ""))))
     result = attributes.get("result", "") or html.unescape(_without_summary(body)).strip()
     draft.result(name, foreign.written(foreign.parsed(result)))
-    files = foreign.parsed(attributes.get("files", ""))
-    for file in files if isinstance(files, list) else ():
+    for file in foreign.listed(foreign.parsed(attributes.get("files", ""))):
         url = foreign.text(file) or foreign.text(foreign.record(file).get("url"))
         draft.picture(foreign.text(foreign.record(file).get("name")), url)
 

@@ -32,7 +32,7 @@ def conversation(value: Raw) -> ImportedConversation:
     nodes: list[Node] = []
     for key, raw in _messages(value):
         nodes += _nodes(key, raw, drafts)
-    models = chat.get("models") if isinstance(chat.get("models"), list) else []
+    models = foreign.listed(chat.get("models"))
     of_chat = foreign.names(map(_file, foreign.records(chat.get("files"))), "name", "filename")
     drafts.files += [name for name in of_chat if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}]
     return drafts.conversation(
@@ -91,13 +91,11 @@ def _nodes(key: str, raw: Raw, drafts: Drafts) -> list[Node]:
     for status in foreign.records(raw.get("statusHistory")):
         _status(draft, status)
     for name in SUGGESTIONS:
-        several = raw.get(name)
-        for each in several if isinstance(several, list) else ():
+        for each in foreign.listed(raw.get(name)):
             draft.leave_out("other", foreign.text_in(each))
     for each in foreign.records(raw.get("files")):
         _keep_file(draft, each)
-    images = raw.get("images")
-    for image in images if isinstance(images, list) else ():
+    for image in foreign.listed(raw.get("images")):
         draft.picture("", foreign.text(image) or foreign.text(foreign.record(image).get("url")))
     message = draft.message(key, **_about(raw, draft.role))
     merged = foreign.record(raw.get("merged"))
@@ -189,10 +187,8 @@ def _executed(draft: Draft, execution: Raw) -> None:
 def _cite(draft: Draft, found: Raw) -> None:
     """Keep the passages of a source; the marks [1], [2] count the sources in this order."""
     source = foreign.record(found.get("source"))
-    passages = found.get("document")
-    about = found.get("metadata")
-    about = about if isinstance(about, list) else []
-    for place, passage in enumerate(passages if isinstance(passages, list) and passages else [""]):
+    about = foreign.listed(found.get("metadata"))
+    for place, passage in enumerate(foreign.listed(found.get("document")) or [""]):
         metadata = foreign.record(about[place]) if place < len(about) else {}
         urls = (metadata.get("source"), metadata.get("url"), source.get("url"), source.get("id"))
         url = next((each for each in map(foreign.address, urls) if each), "")
@@ -205,8 +201,7 @@ def _cite(draft: Draft, found: Raw) -> None:
 
 def _status(draft: Draft, status: Raw) -> None:
     """Keep the pages that a search has opened, unless they are cited already."""
-    urls = status.get("urls")
-    found = [{"link": url} for url in urls] if isinstance(urls, list) else []
+    found = [{"link": url} for url in foreign.listed(status.get("urls"))]
     for each in [*foreign.records(status.get("items")), *found]:
         url = foreign.address(each.get("link") or each.get("url"))
         if url and not draft.cites(url):

@@ -32,14 +32,9 @@ def tag(html: str) -> tuple[str, str, str] | None:
     if match["br"]:
         return "br", "", "<br>"
     name, end = match["name"].lower(), match["end"]
-    title = _TITLE.search(match["rest"] or "") if name == "abbr" else None
-    shown = (
-        f' title="{escape(unescape(title[1] or title[2] or ""))}"'
-        if title
-        else ' dir="ltr"'
-        if name == "code"
-        else ""
-    )
+    shown = ' dir="ltr"' if name == "code" else ""
+    if name == "abbr" and (title := _TITLE.search(match["rest"] or "")):
+        shown = f' title="{escape(unescape(title[1] or title[2] or ""))}"'
     return name, end, f"<{end}{name}{shown if not end else ''}>"
 
 

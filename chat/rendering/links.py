@@ -120,21 +120,16 @@ def _without_marks(found: re.Match[str]) -> str:
 def autolink(text: str) -> str:
     """Return the text as HTML, with bare URLs and e-mail addresses as links (GitHub's extended autolinks)."""
     if "@" not in text and not _may_hold_address(text):
-        return escape(text, quote=False)
+        return escaped(text)
     out, done = [], 0
     for match in _BARE.finditer(text):
         shown, destination = _found(match[0])
         target = address(destination)
         if target is None:
             continue
-        out += [
-            escape(text[done : match.start()], quote=False),
-            open_tag(target),
-            escape(shown, quote=False),
-            "</a>",
-        ]
+        out += [escaped(text[done : match.start()]), open_tag(target), escaped(shown), "</a>"]
         done = match.start() + len(shown)
-    return "".join([*out, escape(text[done:], quote=False)])
+    return "".join([*out, escaped(text[done:])])
 
 
 def _found(words: str) -> tuple[str, str]:

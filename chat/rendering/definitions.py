@@ -51,11 +51,9 @@ class LinkDefinitions:
 
     def parser(self) -> Markdown:
         """Return a parser, for a single parse, that resolves the links defined so far."""
-        return (
-            Markdown(options=MARKDOWN_OPTIONS, broken_link_callback=self._resolver())
-            if self._links or self.sources
-            else PARSER
-        )
+        if not self._links and not self.sources:
+            return PARSER
+        return Markdown(options=MARKDOWN_OPTIONS, broken_link_callback=self._resolver())
 
     def apart(self, source: str) -> str:
         """Return the source with a JOINER between adjacent citations, or `[1][2]` would be one link."""

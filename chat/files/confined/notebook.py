@@ -56,11 +56,8 @@ def cell_texts(cell: dict[str, Any], language: str) -> Iterator[str]:
                 yield _output(output)
         return
     level = cell.get("level")
-    yield (
-        f"{'#' * level} {source}"
-        if kind == "heading" and isinstance(level, int) and 0 < level < 7
-        else source
-    )
+    is_heading = kind == "heading" and isinstance(level, int) and 0 < level < 7
+    yield f"{'#' * level} {source}" if is_heading else source
     named = (name for name in _dict(cell.get("attachments")) if f"attachment:{name}" not in source)
     yield "\n".join(f"[Attachment: {name}]" for name in named)
 
@@ -122,11 +119,8 @@ def _name(value: Any) -> str:
 
 def _joined(value: Any) -> str:
     """Return a text, which the format allows to be in lines."""
-    return (
-        "".join(each for each in _list(value) if isinstance(each, str))
-        if isinstance(value, list)
-        else (value if isinstance(value, str) else "")
-    )
+    lines = value if isinstance(value, list) else [value]
+    return "".join(each for each in lines if isinstance(each, str))
 
 
 def _list(value: Any) -> list[Any]:

@@ -38,11 +38,9 @@ def pdf_pages(content: bytes, max_pages: int) -> Iterator[str]:
     last = len(document) - 1
     for number in range(last + 1):
         text = pdf_page(document, number)
-        yield (
-            "\n\n".join(filter(None, (text, xfa_text(document), *attached_files(document))))
-            if number == last
-            else text
-        )
+        if number == last:
+            text = "\n\n".join(filter(None, (text, xfa_text(document), *attached_files(document))))
+        yield text
 
 
 def pdf_page(document: Any, number: int) -> str:
@@ -94,12 +92,8 @@ def _with_picture(page: Any, text: str) -> str:
     if not text.strip():
         return PICTURES_ONLY if pictures or len(objects) >= MIN_DRAWN_PATHS else text
     width, height = page.get_size()
-    sizes = (_area(each) for each in pictures)
-    return (
-        f"{text}\n\n{PICTURE_BESIDE}"
-        if any(size >= PICTURE_SHARE * width * height for size in sizes)
-        else text
-    )
+    is_large = any(_area(each) >= PICTURE_SHARE * width * height for each in pictures)
+    return f"{text}\n\n{PICTURE_BESIDE}" if is_large else text
 
 
 def _area(picture: Any) -> float:

@@ -127,8 +127,6 @@ class DeletedFilter(ChoiceFilter):
 
 
 class RoleFilter(ChoiceFilter):
-    """Filter users by role."""
-
     title = _("role")
     parameter_name = "role"
     options = [*Role.choices]
@@ -165,7 +163,6 @@ class ErrorFilter(AllValuesFieldListFilter):
 
 
 def with_error(rows: QuerySet) -> QuerySet:
-    """Return the rows with an error."""
     return rows.extra(where=[failed_sql(rows.model)])  # noqa: S610
 
 

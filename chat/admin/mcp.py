@@ -184,7 +184,6 @@ class McpServerAdmin(LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin):
         return tuple(name for name in self.fields if name not in left_out)
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> tuple[Any, ...]:
-        """Return the tools of a server that is there."""
         return (ToolInline,) if obj else ()
 
     @admin.display(description=_("tools"))

@@ -47,7 +47,6 @@ class Tree:
 
     @property
     def ends(self) -> int:
-        """The number of branches."""
         return sum(key not in self._versions for key in self._parent)
 
     def versions(self, key: NodeKey) -> list[NodeKey]:

@@ -64,7 +64,6 @@ class BoxesMixin(admin.ModelAdmin):
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
-        """Return the field of the form."""
         if db_field.remote_field.model is Permission:
             kwargs["form_class"] = PermissionsField
         return super().formfield_for_manytomany(db_field, request, **kwargs)
@@ -105,7 +104,6 @@ class UserAdmin(BoxesMixin, LoggedValuesMixin, ConfirmedFormMixin, ChatAdmin, Dj
         return ("new_password", "last_login_", "date_joined_", *rights)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        """Add `role`."""
         return super().get_queryset(request).annotate(role=role_expression())
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:

@@ -38,7 +38,6 @@ class StreamFormat:
         raise NotImplementedError
 
     def delta(self, delta: Delta) -> bytes:
-        """Return the frames of a delta."""
         raise NotImplementedError
 
     def last(self) -> bytes:

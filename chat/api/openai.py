@@ -49,7 +49,6 @@ async def models(request: HttpRequest) -> HttpResponseBase:
 
 @api_view(openai_error, "GET", "HEAD")
 async def model(request: HttpRequest, model: str) -> HttpResponseBase:
-    """Return one model."""
     return json_response(_model(await run_in_db(get_model, await get_engine(), request, model)))
 
 

@@ -58,7 +58,6 @@ class EngineMetrics:
         self._count(definitions.api_calls, call, outcome, call.first_token)
 
     def count_attempt(self, model: LlmModel, error: UpstreamError | None) -> None:
-        """Count a request to a model."""
         definitions.upstream_attempts.labels(self._label(model.id), error.kind.value if error else "ok").inc()
 
     def _count(
@@ -83,7 +82,6 @@ class EngineMetrics:
         return model if self._knows(model) else definitions.OTHER_MODEL
 
     def sample(self, engine: "Engine") -> None:
-        """Set the gauges of this process."""
         limiter, router, supervisor = engine.rate_limiter, engine.router, engine.supervisor
         definitions.live_runs.set(len(supervisor.running()))
         definitions.live_api_calls.set(len(engine.api_calls.open))

@@ -72,7 +72,6 @@ class RunOutcome:
 
     @classmethod
     def from_run(cls, run: Run) -> "RunOutcome":
-        """Return the outcome that the row holds."""
         return cls(
             run.status,
             run.finish_reason,

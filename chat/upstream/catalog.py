@@ -295,6 +295,5 @@ def _exact(declared: float | None, known: float | None) -> float | None:
 
 
 def records(file: str) -> list[dict[str, Any]]:
-    """Return the records of a list that comes with this software."""
     records: list[dict[str, Any]] = json.loads(Path(__file__).with_name(file).read_text())
     return records

@@ -110,7 +110,6 @@ class ChatRequest:
 
 
 def without_tools(request: ChatRequest) -> ChatRequest:
-    """Return the request without declarations of tools."""
     kept = {name: value for name, value in request.raw_parameters.items() if name != "tools"}
     return replace(request, raw_parameters=kept)
 

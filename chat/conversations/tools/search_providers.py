@@ -29,7 +29,6 @@ MAX_WORDS = 50  # of a query to Brave
 
 
 def provider(name: str) -> SearchProvider:
-    """Return the provider of this name."""
     makers: dict[str, Callable[[], SearchProvider]] = {"searxng": SearXNG, "brave": Brave}
     return makers.get(name, CloudflareSearch)()
 

@@ -112,7 +112,6 @@ def _given_to_assistants(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
 
 
 def pictures_in(attachments: Iterable[Attachment]) -> list[PromptPicture]:
-    """Return the pictures among the attachments, for a request."""
     return [_picture_of(each) for each in attachments if each.is_picture]
 
 

@@ -32,7 +32,6 @@ class BranchMessage:
 
 
 def new_question(content: str, attachments: Sequence[Attachment]) -> BranchMessage:
-    """Return a question that is not stored yet."""
     pictures, documents = attached.pictures_in(attachments), attached.documents_in(attachments)
     return BranchMessage(None, Message.Role.USER, content, pictures, documents)
 

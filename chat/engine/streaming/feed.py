@@ -117,7 +117,6 @@ class Feed(ABC):
         return self.last_wake + self.interval
 
     def finish(self) -> None:
-        """Announce that the run has an outcome."""
         self.wake()
 
     def steps_changed(self) -> None:
@@ -139,7 +138,6 @@ class Feed(ABC):
         self.wake()
 
     def wake(self) -> None:
-        """Wake every viewer."""
         self.last_wake = self._loop.time()
         woken, self.waiting = self.waiting, set()
         for viewer in woken:

@@ -148,7 +148,6 @@ def _changed(request: HttpRequest, user: User, form: ChangePasswordForm) -> Http
 @require_safe
 @login_required
 def changed(request: HttpRequest) -> HttpResponse:
-    """Confirm that the password was changed."""
     return render_section(request, "account", "accounts/password_changed.html", {})
 
 

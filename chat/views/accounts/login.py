@@ -146,7 +146,6 @@ def _form(request: HttpRequest, form: LoginForm, target: str, status: int) -> Ht
 
 
 def _pending_message(request: HttpRequest) -> str:
-    """Return the pending message, "" if there is none."""
     message = request.POST.get("content", "")
     return message if message.strip() else ""
 

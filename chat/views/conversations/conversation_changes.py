@@ -97,7 +97,6 @@ def _mark(token: str) -> str:
 
 
 def sentence(action: str, number: int) -> str:
-    """Return the sentence that reports an action on `number` conversations."""
     sentences = {
         "pin": ngettext("%(number)s chat pinned.", "%(number)s chats pinned.", number),
         "unpin": ngettext("%(number)s chat unpinned.", "%(number)s chats unpinned.", number),

@@ -67,7 +67,6 @@ async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
 
 @access.require_methods("POST")
 async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Generate another version of a reply."""
     return await _start_run(request, partial(request_parsers.regeneration, message=message))
 
 
@@ -228,6 +227,5 @@ def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, s
 
 
 def _log_refs(message: Message) -> list[GatewayLogRef]:
-    """Return the gateway log entries of the reply's runs."""
     logged = message.runs.exclude(gateway_log="").order_by("created")
     return [GatewayLogRef(*row) for row in logged.values_list("gateway", "gateway_log")]

@@ -155,7 +155,6 @@ def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
 
 
 def outcome_context(run: Run) -> dict[str, Any]:
-    """Return the template's context for the end of a run."""
     return {
         "status": run.status,
         "message": run.error_message,
@@ -212,7 +211,6 @@ def _share_an_account(one: LlmModel, other: LlmModel) -> bool:
 
 
 def _time(moment: datetime) -> str:
-    """Return the time of day with its time zone."""
     return f"{date_format(moment, 'TIME_FORMAT')} {moment.tzname()}"
 
 

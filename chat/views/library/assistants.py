@@ -73,7 +73,6 @@ def _list(request: HttpRequest) -> HttpResponse:
 
 @access.require_methods("GET", "HEAD", page=True)
 def new(request: HttpRequest) -> HttpResponse:
-    """Show the form for a new assistant."""
     access.get_user(request)
     return _form(request, None, AssistantContent(name=""))
 

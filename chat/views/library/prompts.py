@@ -55,7 +55,6 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 @access.require_methods("GET", "HEAD", page=True)
 def new(request: HttpRequest) -> HttpResponse:
-    """Show an empty form."""
     return _form(request, access.get_user(request), None, {})
 
 
@@ -71,7 +70,6 @@ def one(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
 
 @access.require_methods("POST")
 def delete(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
-    """Delete one of the user's own prompts."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
     prompts.delete(user, prompt)

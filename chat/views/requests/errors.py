@@ -85,7 +85,6 @@ def refuse(
 
 
 def refuse_error(request: HttpRequest, error: RequestError) -> HttpResponse:
-    """Return the response to what raised `error`."""
     more: dict[str, Any] = {"run": str(error.run)} if error.run else {}
     if isinstance(error, AttachmentNotFound):
         more["attachments"] = [str(each) for each in error.attachments]
@@ -124,7 +123,6 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
-    """Return 405 with the Allow header."""
     response = refuse(request, 405)
     response["Allow"] = ", ".join(methods)
     return response

@@ -42,7 +42,6 @@ def one(request: HttpRequest, memory: uuid.UUID) -> HttpResponse:
 
 @access.require_methods("POST")
 def delete(request: HttpRequest, memory: uuid.UUID) -> HttpResponse:
-    """Delete one fact."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
     library.forget(user, memory)

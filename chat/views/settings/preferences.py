@@ -89,7 +89,6 @@ def _general(request: HttpRequest) -> HttpResponse:
 
 
 def _own_name(code: str) -> str:
-    """Return a language's name in that language."""
     try:
         return str(get_language_info(code)["name_local"]).capitalize()
     except KeyError:

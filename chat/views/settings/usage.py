@@ -153,7 +153,6 @@ def _day(each: DayUsage, month: date) -> dict[str, Any]:
 
 
 def _summed(used: Iterable[DayUsage]) -> dict[str, Any]:
-    """Return the sums as text."""
     rows = list(used)
     costs = [cost_of(each) for each in rows]
     sums = {name: grouped_number(sum(getattr(each, name) for each in rows)) for name in USAGE_COLUMNS}

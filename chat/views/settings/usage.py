@@ -47,7 +47,7 @@ def bars(used: Sequence[DayUsage], month: date) -> dict[str, Any] | None:
     most = max(by_day.values(), default=0)
     if not most:
         return None
-    days = calendar.monthrange(month.year, month.month)[1]
+    days = _length(month)
     return {
         "width": days * SLOT,
         "height": HEIGHT,
@@ -89,7 +89,7 @@ def usage(request: HttpRequest) -> HttpResponse:
     context = {
         "month": date_format(month, "YEAR_MONTH_FORMAT"),
         "before": _before(month, user, zone),
-        "after": _following(month) if month < today.replace(day=1) else None,
+        "after": month + timedelta(days=_length(month)) if month < today.replace(day=1) else None,
         "chart": bars(used, month),
         "models": _by_model(used),
         "days": [_day(each, month) for each in used],
@@ -111,10 +111,6 @@ def _month(request: HttpRequest, today: date) -> date:
     if month is None or month.year < FIRST_USAGE_YEAR or month > today:
         raise BadRequest(_("“month” must be a past month or this one, such as 2026-11."))
     return month
-
-
-def _following(month: date) -> date:
-    return month + timedelta(days=_length(month))
 
 
 def _length(month: date) -> int:

@@ -42,16 +42,12 @@ def described() -> Object:
         },
         "servers": [{"url": settings.SITE_URL}],
         "security": [{"key": []}],
-        "paths": _paths(),
+        "paths": _openai_paths() | _workers_ai_paths("/client/v4/accounts/{account}"),
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
             "schemas": schemas(),
         },
     }
-
-
-def _paths() -> Object:
-    return _openai_paths() | _workers_ai_paths("/client/v4/accounts/{account}")
 
 
 def _openai_paths() -> Object:

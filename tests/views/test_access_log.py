@@ -68,17 +68,6 @@ def test_an_odd_number_is_malformed(server: Server, before: str) -> None:
     assert server.person("alice").get(f"/readings/?before={before}").status_code == 400
 
 
-@pytest.mark.parametrize("who", ["", "dave"])
-def test_signed_out_people_are_sent_to_the_login(server: Server, who: str) -> None:
-    response = server.person(who).get("/readings/")
-    assert response.status_code == 302
-    assert response.headers["Location"] == "/accounts/login/?next=/readings/"
-
-
-def test_it_is_only_for_reading(server: Server) -> None:
-    assert server.person("alice").post("/readings/").status_code == 405
-
-
 def test_times_are_those_of_the_persons_zone(server: Server) -> None:
     plant(
         server,

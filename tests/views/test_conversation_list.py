@@ -181,14 +181,6 @@ def test_a_place_in_the_list_that_is_none_is_refused(server: Server) -> None:
     assert bob.get("/conversations/", params={"before": stream.conversation}).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/conversations/", "/models/"])
-def test_a_part_that_is_fetched_signed_out_is_refused(server: Server, path: str) -> None:
-    visitor: Person = server.person("")
-    response = visitor.get(path, headers={"X-Requested-With": "fetch"})
-    assert response.status_code == 401
-    assert response.json()["error"]["code"] == "signed_out"
-
-
 def test_open_conversation_is_listed_even_if_old(
     user: User, now: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,14 +152,6 @@ def test_a_restored_conversation_is_as_before(alice: Person, hers: str, database
     assert alice.get(f"/c/{hers}/").status_code == 200
 
 
-@pytest.mark.parametrize("who", ["bob", "carol", "root"])
-def test_nobody_else_takes_a_deletion_back(server: Server, alice: Person, hers: str, who: str) -> None:
-    alice.post(f"/c/{hers}/delete/")
-    refused(server.person(who).post(f"/c/{hers}/undelete/"), 404, "not_found")
-    refused(server.person(who).post(f"/c/{uuid.uuid4()}/undelete/"), 404, "not_found")
-    assert alice.get(f"/c/{hers}/").status_code == 404
-
-
 def test_the_page_after_a_deletion_offers_to_take_it_back(server: Server, alice: Person, hers: str) -> None:
     gone = alice.client.post(f"/c/{hers}/delete/", data=FORM)
     assert (gone.status_code, gone.headers["Location"]) == (303, f"/?deleted={hers}")

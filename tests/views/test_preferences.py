@@ -136,16 +136,6 @@ def test_a_cookie_of_somebody_elses_counts_as_none(alice: Person, value: str) ->
     assert "<script>" not in page.text
 
 
-@pytest.mark.parametrize("who", ["", "dave"])
-def test_nobody_and_a_disabled_person_are_asked_to_sign_in(server: Server, who: str) -> None:
-    person = server.person(who)
-    shown = person.get("/settings/", headers=HTML)
-    assert (shown.status_code, shown.headers["Location"]) == (302, "/accounts/login/?next=/settings/")
-    sent = person.client.post("/settings/", data=FORM, headers=HTML)
-    assert sent.status_code == 302
-    assert set(cookies(person).values()) == {None}
-
-
 def test_without_its_token_nothing_is_kept(alice: Person) -> None:
     del alice.client.headers["X-CSRFToken"]
     form = {**FORM, "csrfmiddlewaretoken": "x" * 32}

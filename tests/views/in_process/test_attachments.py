@@ -60,16 +60,6 @@ def test_the_same_picture_twice_is_one_file(alice_client: Client) -> None:
     assert (Attachment.objects.count(), AttachmentFile.objects.count()) == (2, 1)
 
 
-def test_a_stranger_and_a_visitor_see_nothing(alice_client: Client, client: Client) -> None:
-    url = upload(alice_client, pictures.jpeg()).json()["url"]
-    client.force_login(User.objects.create_user("bob"))
-    for method in ("get", "head", "delete"):
-        assert getattr(client, method)(url).status_code == 404
-    assert client.patch(url, {"alt": "x"}, "application/json").status_code == 404
-    assert Client().get(url, **JSON).status_code == 401
-    assert Attachment.objects.get().alt == ""
-
-
 @pytest.mark.parametrize("method", ["post", "patch"])
 def test_the_alternative_text_can_be_set_also_when_sent(
     alice_client: Client, alice: User, method: str

@@ -307,15 +307,6 @@ def test_a_wrong_field_is_refused(fields: dict[str, Any], hers: Client, reply: M
     assert not SharedLink.objects.exists()
 
 
-def test_only_the_owner_shares_and_revokes(link: str, stranger: Client, reply: Message) -> None:
-    key = SharedLink.objects.get().pk
-    assert share(stranger, reply).status_code == 404
-    assert stranger.get(f"/messages/{reply.pk}/share/", **HTML).status_code == 404
-    revoked = stranger.post(f"/settings/shared/{key}/revoke/", content_type="application/json")
-    assert revoked.status_code == 404
-    assert SharedLink.objects.count() == 1
-
-
 @pytest.fixture
 def live(reply: Message) -> Run:
     return Run.objects.create(
@@ -405,14 +396,6 @@ def test_somebody_signed_in_continues_in_a_copy(link: str, stranger: Client, tal
     texts = made.messages.order_by("created").values_list("text", "reasoning")
     shared = talk.messages.order_by("created").values_list("text", flat=True)[:2]
     assert list(texts) == [(text, "") for text in shared]
-
-
-def test_continuing_needs_a_sign_in(link: str) -> None:
-    response = Client().get(f"{link}continue/", **HTML)
-    assert (response.status_code, response["Location"]) == (302, f"/accounts/login/?next={link}continue/")
-    sent = Client().post(f"{link}continue/", content_type="application/json")
-    assert sent.status_code == 401
-    assert Conversation.objects.count() == 1
 
 
 def test_a_dead_link_is_not_continued(link: str, stranger: Client) -> None:
@@ -538,17 +521,6 @@ def test_the_last_message_is_shown_without_the_marks_of_markdown(hers: Client, r
     ):
         assert "It takes three days." in shown
         assert "a · b" in shown
-
-
-def test_nobody_else_gets_the_dialog(
-    hers: Client, stranger: Client, reply: Message, talk: Conversation
-) -> None:
-    for path in (f"/c/{talk.pk}/share/", f"/messages/{reply.pk}/share/"):
-        assert hers.get(path, **PART).status_code == 200
-        assert stranger.get(path, **PART).status_code == 404
-        assert Client().get(path, **PART).status_code == 401
-    User.objects.filter(username="alice").update(is_active=False)
-    assert hers.get(f"/c/{talk.pk}/share/", **PART).status_code == 401
 
 
 @pytest.mark.usefixtures("live")

@@ -104,12 +104,6 @@ def test_a_body_without_a_file_is_refused(server: Server, body: dict[str, Any], 
     assert state(erin) is None
 
 
-def test_files_in_other_forms_are_refused(server: Server) -> None:
-    sent = {"file": ("x", b"x")}
-    response = server.person("alice").client.post("/settings/", files=sent, data={"theme": "dark"})
-    assert response.status_code == 400
-
-
 def test_a_person_has_one_import_at_a_time(server: Server, database: Database) -> None:
     carol = server.person("carol")
     address = permit(carol)

@@ -143,26 +143,6 @@ def test_a_call_from_another_site_is_refused(alice: Person, hers: str, unchanged
     assert "access-control-allow-origin" not in response.headers
 
 
-@pytest.mark.parametrize("path", ["/c/not-a-uuid/", "/runs/1/stream/", "/nothing/"])
-def test_an_invalid_address_is_not_found(alice: Person, path: str) -> None:
-    assert alice.get(path).status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/c/"),
-        ("POST", "/"),
-        ("PUT", "/c/"),
-        ("DELETE", "/c/{id}/"),
-        ("GET", "/c/{id}/messages/"),
-        ("GET", "/c/{id}/delete/"),
-    ],
-)
-def test_another_method_is_refused(alice: Person, hers: str, unchanged, method: str, path: str) -> None:
-    assert alice.client.request(method, path.format(id=hers)).status_code == 405
-
-
 def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> None:
     response = alice.client.post("/c/", data={"content": " ", "csrfmiddlewaretoken": CSRF})
     assert response.status_code == 400

@@ -99,12 +99,6 @@ def test_without_words_it_is_the_usual_way_in(nobody: Person) -> None:
     assert signed_in(nobody, "bob", content=" ").status_code == 302
 
 
-def test_a_program_is_refused_as_ever(nobody: Person) -> None:
-    response = nobody.post("/c/", {"content": TYPED})
-    assert response.status_code == 401
-    assert response.json()["error"]["code"] == "signed_out"
-
-
 def test_too_many_wrong_passwords_lose_nothing(nobody: Person) -> None:
     wrong = fields(login="nobody-at-all", password="wrong", content=TYPED)
     responses = [nobody.client.post(LOGIN, data=wrong) for _ in range(12)]

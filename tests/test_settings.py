@@ -119,13 +119,6 @@ def test_own_model_file_is_the_default_if_alone(settings_with: Any) -> None:
     assert settings_with(LOCAL_MODEL="/srv/model.gguf")["DEFAULT_MODEL"] == ""
 
 
-def test_postgresql_keeps_no_connection_between_requests(settings_with: Any) -> None:
-    database = settings_with(DATABASE_URL="postgresql://u:p@db.example:5432/chat")["DATABASES"]["default"]
-    assert (database["ENGINE"], database["HOST"]) == ("django.db.backends.postgresql", "db.example")
-    assert database["CONN_MAX_AGE"] == 0
-    assert database["CONN_HEALTH_CHECKS"] is True
-
-
 def test_redis_is_the_channel_layer_when_it_is_named(settings_with: Any) -> None:
     memory = settings_with()["CHANNEL_LAYERS"]["default"]
     redis = settings_with(REDIS_URL="redis://127.0.0.1:6379/3")["CHANNEL_LAYERS"]["default"]

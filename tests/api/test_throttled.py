@@ -58,19 +58,6 @@ async def ask(headers: dict[str, str], words: str, **more: Any) -> Any:
     return await AsyncClient().post(CHAT, question(words, **more), "application/json", headers=headers)
 
 
-@pytest.mark.parametrize("engine", [{"REQUESTS_PER_MINUTE": 2}], indirect=True)
-async def test_too_much_is_429_with_retry_after(engine: Engine, fake: Fake) -> None:
-    headers, before = await run_in_db(bearer), len(fake.calls)
-    refused = await ask(headers, "fake: status code=3021 retry_after=9")
-    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "9")
-    assert len(fake.calls) == before + 1, "a program asks again itself"
-    for stream in (False, True):
-        told = await ask(headers, "hello", stream=stream)
-        assert (told.status_code, told.json()["error"]["code"]) == (429, "rate_limit_exceeded")
-        assert 1 <= int(told.headers["Retry-After"]) <= 9
-    assert len(fake.calls) == before + 1
-
-
 async def test_the_call_beyond_those_at_once_is_told_to_come_again(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

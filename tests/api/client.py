@@ -19,6 +19,15 @@ def question(text: str, **more: Any) -> dict[str, Any]:
     return {"model": MODEL, "messages": [{"role": "user", "content": text}], **more}
 
 
+def text(words: str) -> dict[str, str]:
+    """A part of a message."""
+    return {"type": "text", "text": words}
+
+
+def code(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
+
+
 class Program:
     """A program without cookies; `key` is its API key, `id` the row's."""
 

@@ -3,14 +3,13 @@
 import base64
 from typing import Any
 
-import httpx
 import pytest
 
 from chat.api import document_parts
 from chat.api.document_parts import SentDocument, texts_of
 from chat.files.problems import TooManyAtOnce
 from chat.upstream.client import Client
-from tests.api.client import CHAT, MODEL, RUN, Program
+from tests.api.client import CHAT, MODEL, RUN, Program, code, text
 from tests.fake_cloudflare.server import Fake
 from tests.files import documents, pictures
 from tests.support.server import Server
@@ -27,16 +26,8 @@ def sent(content: bytes, name: str = "report.pdf", **more: Any) -> dict[str, Any
     return {"type": "file", "file": {"filename": name, "file_data": url_of(content), **more}}
 
 
-def text(words: str) -> dict[str, str]:
-    return {"type": "text", "text": words}
-
-
 def body(*parts: Any, model: str = MODEL, role: str = "user") -> dict[str, Any]:
     return {"model": model, "messages": [{"role": role, "content": list(parts)}]}
-
-
-def code(response: httpx.Response) -> tuple[int, str]:
-    return response.status_code, response.json()["error"]["code"]
 
 
 def sent_text_of(fake: Fake) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.client import CHAT, RUN, Program
+from tests.api.client import CHAT, RUN, Program, code, text
 from tests.fake_cloudflare.server import Fake
 from tests.files import pictures
 from tests.support.server import Server
@@ -22,14 +22,6 @@ def shown(url: str) -> dict[str, Any]:
 
 def body(*parts: Any, role: str = "user", model: str = SEEING, **more: Any) -> dict[str, Any]:
     return {"model": model, "messages": [{"role": role, "content": list(parts)}], **more}
-
-
-def text(words: str) -> dict[str, str]:
-    return {"type": "text", "text": words}
-
-
-def code(response: httpx.Response) -> tuple[int, str]:
-    return response.status_code, response.json()["error"]["code"]
 
 
 def padded(size: int) -> str:

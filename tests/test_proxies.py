@@ -5,18 +5,54 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chat.accounts.proxies import forwarded_for, forwarded_proto
+from chat.accounts import proxies
 
 
 @pytest.mark.parametrize(
-    ("header", "hops", "expected"),
+    ("hops", "header", "counted"),
     [
-        ("", 1, ""), (" , ", 1, ""), ("a", 0, ""), ("a", 1, "a"), ("a, b", 1, "b"), ("a,b", 2, "a"),
-        ("x, a, b", 2, "a"), ("a", 2, ""), ("a, b, c", 3, "a"), ("a,,b", 2, ""),
+        (1, "198.51.100.7", "198.51.100.7"),
+        (1, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        (1, "2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
+        (1, "::ffff:198.51.100.7", "198.51.100.7"),
+        (1, "203.0.113.9:50123", "203.0.113.9"),
+        (1, "[2001:db8::1]:443", "2001:db8::"),
+        (1, "[2001:db8::1]", "2001:db8::"),
+        (1, "unknown", "127.0.0.1"),
+        (1, "' OR 1=1", "127.0.0.1"),
+        (1, "", "127.0.0.1"),
+        (1, " , ", "127.0.0.1"),
+        (0, "203.0.113.1, 203.0.113.2", "127.0.0.1"),
+        (1, "203.0.113.1, 203.0.113.2", "203.0.113.2"),
+        (2, "203.0.113.1, 203.0.113.2", "203.0.113.1"),
+        (2, "198.51.100.9, 203.0.113.1, 203.0.113.2", "203.0.113.1"),  # the first is the client's invention
+        (3, "203.0.113.1,203.0.113.2,203.0.113.3", "203.0.113.1"),
+        (3, "203.0.113.1, 203.0.113.2", "127.0.0.1"),  # fewer than there are proxies
+        (2, "203.0.113.1,nonsense,203.0.113.2", "127.0.0.1"),
+        (2, ", 203.0.113.2", "127.0.0.1"),
     ],
-)  # fmt: skip
-def test_the_address_is_the_nth_from_the_right(header: str, hops: int, expected: str) -> None:
-    assert forwarded_for(header, hops) == expected
+)
+def test_the_word_of_the_outermost_proxy_counts(
+    hops: int, header: str, counted: str, rf: Any, settings: Any
+) -> None:
+    settings.TRUSTED_PROXY = hops
+    assert proxies.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
+
+
+def test_an_entry_that_cannot_be_read_is_told_once(rf: Any, settings: Any, caplog: Any) -> None:
+    proxies._warn_unread.cache_clear()
+    for hops in (0, 1, 1):
+        settings.TRUSTED_PROXY = hops
+        proxies.client_address(rf.get("/", headers={"x-forwarded-for": "unknown"}))
+    assert [record.name for record in caplog.records] == ["chat.accounts.proxies"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_probes_beside_the_proxy_are_normal(path: str, rf: Any, settings: Any, caplog: Any) -> None:
+    proxies._warn_unread.cache_clear()
+    settings.TRUSTED_PROXY = 1
+    assert proxies.client_address(rf.get(path)) == "127.0.0.1"
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
@@ -33,7 +69,7 @@ def test_the_address_is_the_nth_from_the_right(header: str, hops: int, expected:
 def test_a_request_is_secure_where_the_outermost_proxy_says_so(
     header: str, hops: int, secure: bool, settings: Any
 ) -> None:
-    assert (forwarded_proto(header, hops) == "https") is secure
+    assert (proxies.forwarded_proto(header, hops) == "https") is secure
     settings.TRUSTED_PROXY = hops
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if hops else None
     settings.SECURE_SSL_REDIRECT = True

@@ -13,12 +13,6 @@ from tests.support.module_server import database, fake, server
 from tests.support.server import Server
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "/safety/" in str(item.path) and "chromium" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.browser)
-
-
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """For one file only: Django's database, which other files here use, refuses work beside an event loop."""

@@ -153,12 +153,6 @@ def test_the_line_is_where_the_prompt_begins(alice: Person, hers: str, fake: Fak
     assert part.count("<article") == len(sent) + 1  # the reply
 
 
-def test_another_model_reads_from_elsewhere_on(alice: Person, hers: str, unchanged: None) -> None:
-    url = f"/c/{hers}/context/"
-    small, large = (alice.get(url, params={"model": name}).json()["context_start"] for name in (SMALL, LARGE))
-    assert small == large
-
-
 def test_the_line_moves_with_the_model(alice: Person, hers: str) -> None:
     grow(alice, hers)
     url = f"/c/{hers}/context/"

@@ -14,7 +14,7 @@ from tests.files import documents
 from tests.support.databases import Database
 from tests.support.server import Person
 from tests.support.waiting import until
-from tests.views.trees import ask_to_end, cut_short, started
+from tests.views.trees import ask_to_end, started
 
 pytestmark = pytest.mark.database
 
@@ -80,13 +80,6 @@ def test_a_question_may_be_a_document_alone(alice: Person, fake: Fake) -> None:
     ask_to_end(alice, "", attachments=[told["id"]])
     assert "Buy milk." in sent(fake)
     assert "shopping list.txt" in alice.get("/").text  # the title
-
-
-def test_a_continued_reply_has_the_document(alice: Person, fake: Fake) -> None:
-    told = alice.uploaded("notes.txt", b"Buy milk.")
-    stream = cut_short(alice, "truncated", attachments=[told["id"]])
-    started(alice, f"/messages/{stream.meta['message']}/continue/")
-    assert "Buy milk." in sent(fake, -3)
 
 
 def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> None:

@@ -35,13 +35,6 @@ def test_template_filter_renders_and_drops_foreign_html() -> None:
     assert "<script" not in shown
 
 
-def test_nowhere_else_is_text_declared_to_be_safe() -> None:
-    unescaped = re.compile(r"mark_safe|SafeString\(|SafeText|__html__|autoescape off|\|safe\b")
-    sources = [*CHAT.rglob("*.py"), *CHAT.parent.joinpath("templates", "chat").rglob("*.html")]
-    found = {path.name for path in sources if unescaped.search(path.read_text("utf-8"))}
-    assert found == {"rendered.py"}
-
-
 def test_a_comment_of_a_template_is_on_one_line() -> None:
     """Django shows people a comment that has a line break."""
     pages = CHAT.parent.joinpath("templates").rglob("*.html")

@@ -137,23 +137,6 @@ def test_resuming_a_continuation_sends_only_its_own_text(alice: Person, server: 
     assert f'data-run="{more.run}"' in page
 
 
-def test_twenty_continuations_with_one_key_are_one_run(alice: Person, server: Server, fake) -> None:
-    first = cut_short(alice, "truncated", then="words tokens=10")
-    calls, sent = len(fake.calls), str(uuid.uuid4())
-
-    def send(_: int) -> tuple[int, str, str]:
-        more = started(
-            server.person("alice"), f"/messages/{first.meta['message']}/continue/", client_key=sent
-        )
-        return more.status, more.run, more.text
-
-    with ThreadPoolExecutor(20) as pool:
-        results = set(pool.map(send, range(20)))
-    assert len(results) == 1
-    assert len(fake.calls) == calls + 1
-    assert len(run_rows(server, first.meta["message"])) == 2
-
-
 def test_of_twenty_concurrent_continues_one_runs(alice: Person, server) -> None:
     first = cut_short(alice, "truncated", then="words tokens=30 delay=0.03")
     path = f"/messages/{first.meta['message']}/continue/"

@@ -1,4 +1,4 @@
-"""The documentation: the commands work, and the pictures, links, files and settings exist."""
+"""The documentation: the commands and tools work, and the pictures, links, files and settings exist."""
 
 import os
 import re
@@ -32,6 +32,15 @@ NO_FILES = {
     "application/octet-stream",
 }  # look like some
 SVG = "{http://www.w3.org/2000/svg}"
+TOOLS = (
+    "tests.chaos",
+    "tests.house.mutate",
+    "tests.simulation",
+    "tests.tools.audit",
+    "tests.tools.bench",
+    "tests.tools.images",
+    "tests.tools.reload",
+)
 
 INLINE = {(page, each) for page in PAGES for each in re.findall(r"`([^`\n]+)`", prose(page))}
 FILES = {(page, each) for page, each in INLINE if re.fullmatch(r"\.?[\w-]+(/[\w-]+|\.\w+)", each)}
@@ -111,6 +120,20 @@ def test_make_knows_every_target(command: str) -> None:
     done = subprocess.run([*shlex.split(command), "--dry-run"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert ".venv/bin/" in done.stdout  # a target without a rule does nothing, and says so
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_explains_its_options(tool: str) -> None:
+    """Outside pytest, nothing has set Django up for it."""
+    command = [sys.executable, "-m", tool, "--help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("usage: ")
+
+
+def test_no_other_tool_stands_in_the_makefile() -> None:
+    modules = re.findall(r"\$\(BIN\)/python -m (\S+)", (ROOT / "Makefile").read_text())
+    assert {module for module in modules if module != "compileall"} == set(TOOLS)
 
 
 def test_the_example_of_an_env_file_has_settings_that_exist() -> None:

@@ -1,7 +1,11 @@
-"""The time of each message and the names of the days between them, in the reader's time zone."""
+"""The time of each message and the names of the days between them, as their reader counts and writes them."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
+
+import pytest
+from django.template.loader import render_to_string
+from django.utils import translation
 
 from chat.views.conversations.thread import add_times
 
@@ -36,3 +40,18 @@ def test_a_day_begins_at_the_readers_midnight() -> None:
 
 def test_summer_time_counts() -> None:
     assert shown(BERLIN, at(1, 12, month=7)) == [("14:00", "1 July 2026")]
+
+
+WRITTEN = {
+    "en": "3 November 2026, 09:05 UTC",
+    "de": "3. November 2026, 09:05 UTC",
+    "fr": "3 novembre 2026, 09:05 UTC",
+}
+
+
+@pytest.mark.parametrize("language", WRITTEN)
+def test_a_time_is_written_in_the_readers_language(language: str) -> None:
+    with translation.override(language):
+        found = render_to_string("chat/_timestamp.html", {"when": datetime(2026, 11, 3, 9, 5, tzinfo=UTC)})
+    tag = '<time class="timestamp" datetime="2026-11-03T09:05:00+00:00">'
+    assert found.strip() == f"{tag}{WRITTEN[language]}</time>"

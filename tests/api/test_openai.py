@@ -85,30 +85,10 @@ def test_reasoning_is_told_apart(alices: Program) -> None:
     assert message["content"] == "word1 word2"
 
 
-def test_tools_go_to_the_model_and_its_calls_come_back(alices: Program, fake: Fake) -> None:
+def test_tools_go_to_the_model(alices: Program, fake: Fake) -> None:
     wanted = {"tools": [WEATHER], "tool_choice": "any", "parallel_tool_calls": False}
-    body = alices.chat("fake: tools delay=0", **wanted).json()
-    request_body = last_request_body(fake)
-    assert request_body["tools"] == [WEATHER]
-    assert (request_body["tool_choice"], request_body["parallel_tool_calls"]) == ("required", False)
-    call = {
-        "id": "call_1",
-        "type": "function",
-        "function": {"name": "weather", "arguments": '{"at": "Oslo"}'},
-    }
-    choice = body["choices"][0]
-    assert choice["finish_reason"] == "tool_calls"
-    assert choice["message"] == {"role": "assistant", "content": None, "tool_calls": [call]}
-    with alices.stream(CHAT, question("fake: tools delay=0", **wanted)) as events:
-        chunks = list(events)
-    pieces = [chunk["choices"][0]["delta"]["tool_calls"][0] for chunk in chunks[1:-1]]
-    assert pieces[0] == {
-        "index": 0,
-        **call,
-        "function": {"name": "weather", "arguments": pieces[0]["function"]["arguments"]},
-    }
-    assert "".join(piece["function"]["arguments"] for piece in pieces) == '{"at": "Oslo"}'
-    assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+    assert alices.chat("fake: tools delay=0", **wanted).status_code == 200
+    assert wanted | {"tool_choice": "required"} == {name: last_request_body(fake)[name] for name in wanted}
 
 
 def test_all_roles_reach_the_model_as_text(alices: Program, fake: Fake) -> None:
@@ -142,21 +122,7 @@ def test_known_parameters_pass_and_hints_are_left_out(alices: Program, fake: Fak
         "reasoning_effort": "low",
         "chat_template_kwargs": {"enable_thinking": False},
     }
-    ignored = {"user": "u", "store": True, "metadata": {"a": "b"}, "n": 1, "service_tier": "auto"}
-    usual = {
-        "logprobs": False,
-        "top_logprobs": 0,
-        "modalities": ["text"],
-        "functions": [],
-        "verbosity": "medium",
-    }
-    ignored |= usual | {
-        "function_call": "auto",
-        "audio": None,
-        "lora": None,
-        "raw": False,
-        "unheard_of": None,
-    }
+    ignored = {"user": "u", "n": 1, "raw": False, "lora": None, "function_call": "auto"}
     assert alices.chat("fake: words tokens=1 delay=0", max_tokens=99, **passed, **ignored).status_code == 200
     body = last_request_body(fake)
     assert body == passed | {"messages": body["messages"], "max_tokens": 99, "stream": True}
@@ -174,24 +140,6 @@ def test_a_busy_model_rejects_at_once_where_the_call_says_so(alices: Program, fa
     assert call["body"]["options"] == {"rejectIfBusy": True}
     assert alices.chat("hello", options={"rejectIfBusy": False}).status_code == 200
     assert "options" not in last_request_body(fake)
-
-
-def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fake) -> None:
-    messages = [
-        {"role": "user", "content": "How is it?"},
-        {"role": "assistant", "content": "Sunny.", "reasoning_content": "Let me look."},
-        {"role": "assistant", "content": "Very.", "reasoning": "Let me look again.", "refusal": None},
-        {"role": "user", "content": "fake: words tokens=1 delay=0"},
-    ]
-    alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
-    assert [message.get("reasoning") for message in last_request_body(fake)["messages"]] == [
-        None,
-        "Let me look.",
-        "Let me look again.",
-        None,
-    ]
-    alices.client.post(CHAT, json={"model": "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "messages": messages})
-    assert all(set(message) == {"role", "content"} for message in last_request_body(fake)["messages"])
 
 
 @pytest.mark.parametrize(
@@ -327,21 +275,6 @@ def test_refusals_of_the_model_server(
     assert (response.status_code, response.json()["error"]["code"]) == (status, told)
     assert response.headers.get("x-should-retry") == "false"
     assert ("Retry-After" in response.headers) == (code == 3036)
-
-
-def test_an_error_in_the_middle_of_a_stream(alices: Program) -> None:
-    with alices.stream(CHAT, question("fake: instream_error after=3 delay=0.05")) as events:
-        chunks = list(events)
-    assert chunks[-1]["error"]["code"] == "model_busy"
-    assert "word1" in str(chunks)
-    assert not events.done
-    with alices.stream(CHAT, question("fake: cut after=3 delay=0.05")) as events:
-        assert list(events)[-1]["error"]["code"] == "interrupted"
-    assert not events.done
-
-
-def test_a_length_is_told(alices: Program) -> None:
-    assert alices.chat("fake: length tokens=2 delay=0").json()["choices"][0]["finish_reason"] == "length"
 
 
 def test_the_models_are_listed(alices: Program, program: Callable[..., Program]) -> None:

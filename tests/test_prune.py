@@ -35,6 +35,7 @@ from chat.models import (
 from chat.models.usage import usage_of
 from chat.retention import daily, deletion, kinds
 from chatsite import env
+from tests.support.message_trees import run
 from tests.support.readings import forget_readings
 from tests.support.steps import looked_up, step_of
 from tests.support.waiting import becomes
@@ -257,14 +258,7 @@ def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch
 
 
 def test_one_with_a_live_reply_stays(alice: User, settings: Any) -> None:
-    from chat.models import Worker
-
-    talk = conversation(alice, deleted=ago(31))
-    worker = Worker.objects.create(host="h", pid=1)
-    Run.objects.create(
-        user=alice, conversation=talk, message=talk.messages.get(role="assistant"), worker=worker,
-        fingerprint="f", model="m", max_tokens=1, status="running",
-    )  # fmt: skip
+    run(conversation(alice, deleted=ago(31)).messages.get(role="assistant"), "running")
     assert prune()["deleted chats"] == 0
     assert Message.objects.count() == 2
 

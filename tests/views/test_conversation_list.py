@@ -14,9 +14,10 @@ from django.utils import timezone
 from chat.accounts.sessions import SessionStore
 from chat.accounts.timezones import timezone_of as zone_of
 from chat.message_rendering import render_page_sync
-from chat.models import Conversation, Message, Run, User, Worker
+from chat.models import Conversation, Run, User
 from chat.views import pages
 from chat.views.conversations import sidebar, thread
+from tests.support.message_trees import Tree, run
 from tests.support.server import Person, Server
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -37,18 +38,13 @@ def conversation(user: User, updated: datetime = NOON, **fields: object) -> Conv
 
 def reply(within: Conversation, status: str = "complete", finished: datetime | None = None) -> Run:
     """The run of its active leaf."""
-    user_message = Message.objects.create(conversation=within, role="user", text="?")
-    assistant_message = Message.objects.create(conversation=within, role="assistant", parent=user_message)
-    Conversation.objects.filter(pk=within.pk).update(active_leaf=assistant_message)
-    run = {
-        "user": within.user,
-        "conversation": within,
-        "message": assistant_message,
-        "fingerprint": "x",
-        "max_tokens": 1,
-    }
-    worker = Worker.objects.create(pid=1) if finished is None else None
-    return Run.objects.create(model="@cf/a/b", status=status, finished=finished, worker=worker, **run)
+    tree = Tree(within)
+    _question, leaf = tree.grow(None, 2)
+    tree.show(leaf)
+    made = run(leaf, status)
+    if finished:
+        Run.objects.filter(pk=made.pk).update(finished=finished)
+    return made
 
 
 def groups(user: User, zone: str = "UTC", **options: object) -> dict[str, int]:

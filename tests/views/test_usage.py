@@ -6,16 +6,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.catalog.catalog import cost_of
-from chat.models import Call, Conversation, Message, Run, Step, TitleRequest, User
+from chat.models import Call, Run, Step, TitleRequest, User
 from chat.models.usage import DayUsage, usage_of
+from tests.support.message_trees import Tree, conversation
 from tests.support.server import Server
-from tests.support.steps import step_of
+from tests.support.steps import run_of, step_of
 from tests.views.trees import ask_to_end
 
 pytestmark = pytest.mark.database
@@ -25,24 +25,13 @@ TOKYO = ZoneInfo("Asia/Tokyo")
 MANY = 100_000
 
 
-def make_run(user: AbstractBaseUser, created: datetime, **columns: Any) -> Run:
-    conversation = Conversation.objects.create(user=user, title="x", model=MODEL)
-    question = Message.objects.create(conversation=conversation, role="user", text="x")
-    reply = Message.objects.create(conversation=conversation, parent=question, role="assistant")
-    given = {"model": MODEL, "status": "complete", "prompt_tokens": 10, "completion_tokens": 5}
-    return Run.objects.create(
-        user=user,
-        conversation=conversation,
-        message=reply,
-        max_tokens=9,
-        fingerprint="x",
-        created=created,
-        finished=created,
-        **given | columns,
-    )
+def make_run(user: User, created: datetime, **columns: Any) -> Run:
+    reply = Tree(conversation(user)).grow(None, 2)[1]
+    given = {"model": MODEL, "created": created, "finished": created, "prompt_tokens": 10}
+    return run_of(reply, user, **given | {"completion_tokens": 5} | columns)
 
 
-def make_call(user: AbstractBaseUser, created: datetime, **columns: Any) -> Call:
+def make_call(user: User, created: datetime, **columns: Any) -> Call:
     return Call.objects.create(
         user=user, model=MODEL, dialect="openai", streamed=False, status="complete", created=created,
         finished=created, prompt_tokens=100, completion_tokens=50, **columns,

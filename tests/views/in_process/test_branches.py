@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.conversations.turns import fork as forks
-from chat.models import Conversation, Feedback, Message, Run, SearchDocument, User, Worker
+from chat.models import Conversation, Feedback, Message, Run, SearchDocument, User
 from chat.views.conversations import thread
+from tests.support.message_trees import run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
@@ -53,16 +54,7 @@ def post(alice_client: Client, key: uuid.UUID, action: str) -> Any:
 
 
 def live_run(tree: Tree, name: str) -> Run:
-    return Run.objects.create(
-        user=tree.talk.user,
-        conversation=tree.talk,
-        message_id=tree.keys[name],
-        fingerprint="x",
-        max_tokens=1,
-        model="m",
-        status="running",
-        worker=Worker.objects.create(pid=1),
-    )
+    return run(Message.objects.get(pk=tree.keys[name]), "running")
 
 
 @pytest.mark.parametrize(
@@ -136,12 +128,12 @@ def test_a_form_offers_to_undo_the_deletion(alice_client: Client, tree: Tree) ->
 
 
 def test_a_reply_that_is_being_written_there_is_stopped(alice_client: Client, tree: Tree) -> None:
-    run = live_run(tree, "A2")
+    live = live_run(tree, "A2")
     post(alice_client, tree.keys["B1"], "delete")
     assert not Run.objects.get().stop_requested
     post(alice_client, tree.keys["Q2"], "delete")
     assert Run.objects.get().stop_requested
-    assert alice_client.get(f"/runs/{run.pk}/stream/").status_code == 404
+    assert alice_client.get(f"/runs/{live.pk}/stream/").status_code == 404
 
 
 def test_a_fork_is_the_path_to_a_message(alice_client: Client, alice: User, tree: Tree) -> None:
@@ -194,9 +186,9 @@ def test_a_long_fork_lets_others_write_and_is_listed_when_whole(
 def test_a_fork_that_is_too_long_or_still_grows_is_refused(
     alice_client: Client, tree: Tree, monkeypatch
 ) -> None:
-    run = live_run(tree, "A2")
+    live = live_run(tree, "A2")
     busy = post(alice_client, tree.keys["A2"], "fork")
-    assert (busy.status_code, busy.json()["error"]["run"]) == (409, str(run.pk))
+    assert (busy.status_code, busy.json()["error"]["run"]) == (409, str(live.pk))
     monkeypatch.setattr(forks, "MAX_FORK_MESSAGES", 2)
     assert post(alice_client, tree.keys["Q2"], "fork").status_code == 413
     monkeypatch.setattr(forks, "MAX_FORK_MESSAGES", 3)

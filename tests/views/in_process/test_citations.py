@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from chat.conversations.turns.fork import fork
 from chat.limits import MAX_CITATIONS
-from chat.models import Attachment, AttachmentFile, Citation, Conversation, Message, Run, SharedLink, User
+from chat.models import Attachment, AttachmentFile, Citation, Conversation, Message, SharedLink, User
 from chat.rendering.links import is_web_address
 from chat.sharing.snapshot import copy
 from chat.views.conversations import thread
+from tests.support.message_trees import run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 EVIL = '</blockquote><script>alert(1)</script><img src="https://evil.example/x.png">'
@@ -79,10 +80,7 @@ def test_the_page_and_the_part_show_the_same(client: Client, alice: User, talk: 
     client.force_login(alice)
     check(client.get(f"/c/{talk.pk}/").content.decode())
     reply = reply_of(talk)
-    Run.objects.create(
-        user=alice, conversation=talk, message=reply, model="m", max_tokens=1, status="complete",
-        finished=timezone.now(), cited=3,
-    )  # fmt: skip
+    run(reply, "complete", cited=3)
     check(client.get(f"/messages/{reply.pk}/outcome/").content.decode())
 
 

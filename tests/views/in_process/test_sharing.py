@@ -16,11 +16,12 @@ from django.utils import timezone
 from chat.conversations import changes
 from chat.conversations.turns.versions import delete_branch
 from chat.exceptions import NotFound
-from chat.models import Conversation, Message, Run, SharedLink, User, Worker
+from chat.models import Conversation, Message, Run, SharedLink, User
 from chat.retention.kinds import prune
 from chat.sharing import links
 from chat.views import sharing as sharing_views
 from tests.support.clients import as_
+from tests.support.message_trees import run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 GONE = "This link doesn’t exist or has expired."
@@ -309,16 +310,7 @@ def test_a_wrong_field_is_refused(fields: dict[str, Any], hers: Client, reply: M
 
 @pytest.fixture
 def live(reply: Message) -> Run:
-    return Run.objects.create(
-        user=reply.conversation.user,
-        conversation=reply.conversation,
-        message=reply,
-        fingerprint="x",
-        max_tokens=1,
-        model="m",
-        status="running",
-        worker=Worker.objects.create(pid=1),
-    )
+    return run(reply, "running")
 
 
 @pytest.mark.usefixtures("live")

@@ -9,7 +9,6 @@ import pytest
 
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database, Template
-from tests.support.module_server import database, fake  # noqa: F401 - fixtures
 from tests.support.people import SESSIONS
 from tests.support.server import Server, Servers
 
@@ -21,10 +20,7 @@ INSTEAD = "Answered by GPT OSS 20B, because GLM 4.7 Flash was busy."
 
 @pytest.fixture(scope="module")
 def servers(
-    template: Template,
-    database: Database,  # noqa: F811
-    fake: Fake,  # noqa: F811
-    tmp_path_factory: pytest.TempPathFactory,
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Servers]:
     made = Servers(template, database, fake, tmp_path_factory.mktemp("servers"))
     yield made

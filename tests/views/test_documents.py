@@ -98,14 +98,6 @@ def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> No
     assert alice.get(f"{book['text_url']}?page=21").status_code == 200
 
 
-def test_a_form_without_scripts_brings_a_document(alice: Person, fake: Fake) -> None:
-    response = alice.client.post(
-        "/c/", data={"content": "What is it?"}, files={"file": ("a.md", b"# Buy milk")}
-    )
-    assert response.status_code == 303, response.text
-    assert shown(alice, response.headers["Location"].split("/")[-2]) == ["a.md"]
-
-
 def test_parts_are_found_by_their_meaning_with_embeddings(
     servers: Any, database: Database, fake: Fake
 ) -> None:

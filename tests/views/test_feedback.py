@@ -1,6 +1,5 @@
 """Thumbs, and a message's text as it was written."""
 
-import html
 import re
 
 import pytest
@@ -63,14 +62,3 @@ def test_a_reason_has_its_length(alice: Person, server: Server, reply: str) -> N
     response = alice.post(path, {"thumb": "up", "reason": "é" * 1_001})
     assert (response.status_code, response.json()["error"]["code"]) == (413, "too_long")
     assert rows(server) == [(True, "é" * 1_000)]
-
-
-def test_the_source_is_the_text_and_nothing_else(alice: Person) -> None:
-    stream = ask_to_end(alice, "# <b>not bold</b> & *this*")
-    for key, text in (("user_message", "# <b>not bold</b> & *this*"), ("message", stream.text)):
-        response = alice.get(f"/messages/{stream.meta[key]}/source/")
-        assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert response.headers["X-Content-Type-Options"] == "nosniff"
-        assert response.text == text
-    page = alice.get(f"/c/{stream.conversation}/").text
-    assert html.escape("# <b>not bold</b> & *this*") in page

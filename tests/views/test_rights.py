@@ -137,23 +137,6 @@ def bytes_of(person: Person, row: Row, turn: Turn) -> tuple[str, bytes, dict[str
     return told(response, turn), response.content, headers
 
 
-def test_deleted_conversations_are_listed_nowhere(people, turns) -> None:
-    for path in ("/", "/conversations/"):
-        page = people["alice"].get(path).text
-        assert turns["own"].conversation in page
-        assert turns["deleted"].conversation not in page
-
-
-def test_deleting_stops_what_is_being_written(people) -> None:
-    alice = people["alice"]
-    with alice.ask("fake: words tokens=400 delay=0.05") as stream:
-        stream.until(10)
-        assert alice.post(f"/c/{stream.conversation}/delete/").status_code == 200
-        stream.to_end()
-    assert stream.done is not None
-    assert stream.done["status"] == "stopped"
-
-
 def test_signed_out_people_are_told_so(people, turns) -> None:
     for who in ("", "dave"):
         response = people[who].post(f"/c/{turns['own'].conversation}/messages/", {"content": "hello"})

@@ -117,18 +117,12 @@ def test_an_action_for_another_kind_of_message_is_a_conflict(
     refused(alice.post(f"/messages/{hers[target]}/{call}/", body), 409, "conflict")
 
 
-class TestAReplyThat:
-    @pytest.fixture(params=["hello", "fake: status http=401 code=10000"], ids=["complete", "failed"])
+class TestAReplyThatIs:
+    @pytest.fixture(params=["complete", "failed", "not the last"])
     def hers(self, alice: Person, request: pytest.FixtureRequest) -> str:
-        return ask_to_end(alice, request.param).meta["message"]
-
-    def test_is_complete_or_failed_cannot_be_continued(self, alice: Person, hers: str, unchanged) -> None:
-        refused(alice.post(f"/messages/{hers}/continue/", {}), 409, "conflict")
-
-
-class TestAReplyWithSomethingBehindIt:
-    @pytest.fixture
-    def hers(self, alice: Person) -> str:
+        if request.param != "not the last":
+            question = {"complete": "hello", "failed": "fake: status http=401 code=10000"}[request.param]
+            return ask_to_end(alice, question).meta["message"]
         cut = cut_short(alice, "truncated")
         ask_to_end(alice, "and then?", f"/c/{cut.conversation}/messages/")
         return cut.meta["message"]

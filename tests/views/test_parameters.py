@@ -20,8 +20,7 @@ from tests.support.people import CSRF
 from tests.support.server import Person
 from tests.views.conversations import OTHER_MODEL, kept, others
 from tests.views.refusals import refused
-from tests.views.trees import ask_to_end, cut_short, started
-from tests.views.upstream_calls import sent
+from tests.views.trees import ask_to_end, cut_short, sent, started
 
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 FORM = {"csrfmiddlewaretoken": CSRF}

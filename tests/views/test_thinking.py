@@ -11,8 +11,7 @@ from tests.support.people import CSRF
 from tests.support.server import Person, Stream
 from tests.support.waiting import until
 from tests.views.conversations import kept
-from tests.views.trees import ask_to_end, shown, started
-from tests.views.upstream_calls import sent
+from tests.views.trees import ask_to_end, sent, shown, started
 
 MODELS = {model.id: model for model in bundled()}
 SAID = "The model used all its tokens for thinking and had none left for the reply."

@@ -10,8 +10,7 @@ import pytest
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
 from tests.views.conversations import OTHER_MODEL
-from tests.views.trees import ask_to_end, cut_short, shown, started
-from tests.views.upstream_calls import messages
+from tests.views.trees import ask_to_end, cut_short, messages, shown, started
 
 pytestmark = pytest.mark.database
 CALLS = {

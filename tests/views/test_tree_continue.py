@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.server import Person, Server
 from tests.support.waiting import until
-from tests.views.trees import CUT_SHORT, cut_short, shown, started
-from tests.views.upstream_calls import messages
+from tests.views.trees import CUT_SHORT, cut_short, messages, shown, started
 
 pytestmark = pytest.mark.database
 

@@ -1,7 +1,9 @@
-"""Finished turns, and the branch of the tree that the page shows."""
+"""Finished turns, the branch of the tree that the page shows, and the body of the last call upstream."""
 
 import re
+from typing import Any
 
+from tests.fake_cloudflare.server import Fake
 from tests.support.server import Person, Stream
 
 CUT_SHORT = {
@@ -41,3 +43,15 @@ def cut_short(alice: Person, how: str, then: str = "words tokens=4", **fields) -
         stream.to_end()
     assert stream.done["status"] == how
     return stream
+
+
+def messages(fake: Fake) -> list[tuple[str, str]]:
+    """Role and content of each message."""
+    return [(each["role"], each["content"]) for each in fake.calls[-1]["body"]["messages"]]
+
+
+def sent(fake: Fake) -> dict[str, Any]:
+    """All fields except the messages."""
+    return {
+        name: value for name, value in fake.calls[-1]["body"].items() if name not in ("messages", "stream")
+    }

@@ -192,6 +192,17 @@ def test_purged_conversations_cannot_be_restored_and_are_due(alice_client: Clien
     assert change(alice_client, "purge", made(alice, "3")[0]).status_code == 404  # only from the trash
 
 
+@pytest.mark.parametrize(("days", "status"), [(1, 200), (29.99, 404), (31, 404)])
+def test_a_conversation_due_for_deletion_cannot_be_restored(
+    alice_client: Client, alice: User, days: float, status: int
+) -> None:
+    [row] = made(alice, "1", deleted=timezone.now() - timedelta(days=days))
+    for _ in range(2):  # the second time there is nothing to do
+        response = alice_client.post(f"/c/{row.pk}/undelete/", content_type="application/json")
+        assert response.status_code == status
+    assert (Conversation.objects.get().deleted is None) == (status == 200)
+
+
 @override_settings(KEEP_DELETED_DAYS=0)
 def test_a_site_that_keeps_all_offers_no_deletion_for_good(alice_client: Client, alice: User) -> None:
     rows = made(alice, "1", deleted=timezone.now())

@@ -17,14 +17,10 @@ from chat.models import User
 from chatsite.settings import PASSWORD_HASHERS
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
-from tests.views.accounts import LOGIN, OLDER_HASH, log_in
+from tests.views.accounts import LOGIN, OLDER_HASH, alice, log_in
 
+__all__ = ["alice"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice", "Alice@Example.org", PASSWORD)
 
 
 @pytest.fixture

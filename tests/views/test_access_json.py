@@ -10,15 +10,11 @@ from django.test import Client
 
 from chat.models import User
 from tests.support.people import PASSWORD
-from tests.views.accounts import LOGIN
+from tests.views.accounts import LOGIN, alice
 
+__all__ = ["alice"]
 JSON = {"accept": "application/json"}
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
 
 
 @pytest.fixture

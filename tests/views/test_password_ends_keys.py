@@ -14,21 +14,21 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from chat.models import ApiKey, User
-from chat.views.accounts.login import confirm
 from tests.support.clients import as_
 from tests.support.people import PASSWORD
-from tests.views.accounts import OLDER_HASH
+from tests.views.accounts import (
+    NEW_PASSWORD,
+    OLDER_HASH,
+    PASSWORD_CHANGE,
+    PASSWORD_FORM,
+    alice,
+    in_this_thread,
+)
 
+__all__ = ["alice", "in_this_thread"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-CHANGE, KEYS = "/accounts/password/", "/settings/keys/"
-NEW = "a lighthouse by the sea"
-FORM = {"current": PASSWORD, "new_password1": NEW}
+KEYS = "/settings/keys/"
 WANTED = {"name": "another", "run": "1", "list": "1"}
-
-
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def works(secret: str) -> bool:
 
 
 def by_her_own_change(alice: User, monkeypatch: Any) -> None:
-    assert as_(alice).post(CHANGE, FORM).status_code == 302
+    assert as_(alice).post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 302
 
 
 def by_ordering_a_link(alice: User, monkeypatch: Any) -> None:
@@ -60,17 +60,17 @@ def by_a_link(alice: User, monkeypatch: Any) -> None:
     key, token = urlsafe_base64_encode(force_bytes(alice.pk)), default_token_generator.make_token(alice)
     client = Client()
     page = client.get(f"/accounts/reset/{key}/{token}/")["Location"]
-    assert client.post(page, {"new_password1": NEW}).status_code == 302
+    assert client.post(page, {"new_password1": NEW_PASSWORD}).status_code == 302
 
 
 def by_the_administrator(alice: User, monkeypatch: Any) -> None:
     root = User.objects.create_superuser("root", password=PASSWORD)
-    form = {"password1": NEW, "password2": NEW, "current": PASSWORD}
+    form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD, "current": PASSWORD}
     assert as_(root).post(f"/admin/chat/user/{alice.pk}/password/", form).status_code == 302
 
 
 def by_the_command(alice: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr("getpass.getpass", lambda *_, **__: NEW)
+    monkeypatch.setattr("getpass.getpass", lambda *_, **__: NEW_PASSWORD)
     try:
         call_command("changepassword", "alice", verbosity=0)
     except CommandError as error:
@@ -78,7 +78,7 @@ def by_the_command(alice: User, monkeypatch: Any) -> None:
 
 
 def by_the_model(alice: User, monkeypatch: Any) -> None:
-    alice.set_password(NEW)
+    alice.set_password(NEW_PASSWORD)
     alice.save()
 
 
@@ -119,11 +119,11 @@ class TestKeeping:
         known, expired = key_of(alice, "of my laptop"), key_of(alice, "outdated")
         ApiKey.objects.filter(name="outdated").update(expires="2020-01-01T00:00Z")
         client = as_(alice)
-        page = client.get(CHANGE).content.decode()
+        page = client.get(PASSWORD_CHANGE).content.decode()
         assert ("a program" in page, "of my laptop" in page, "outdated" in page) == (True, True, False)
         assert "checked" not in page
         key = ApiKey.objects.get(name="of my laptop")
-        assert client.post(CHANGE, FORM | {"keep": [str(key.pk)]}).status_code == 302
+        assert client.post(PASSWORD_CHANGE, PASSWORD_FORM | {"keep": [str(key.pk)]}).status_code == 302
         assert [works(each) for each in (secret, known, expired)] == [False, True, False]
         assert works(known)
 
@@ -133,7 +133,9 @@ class TestKeeping:
         key_of(alice, "revoked")
         ApiKey.objects.filter(name="revoked").update(revoked="2026-01-01T00:00Z")
         found = ApiKey.objects.filter(name=whose).first()
-        response = as_(alice).post(CHANGE, FORM | {"keep": [str(found.pk) if found else "odd"]})
+        response = as_(alice).post(
+            PASSWORD_CHANGE, PASSWORD_FORM | {"keep": [str(found.pk) if found else "odd"]}
+        )
         assert response.status_code == 200
         assert response.context["form"].errors.keys() == {"keep"}
         assert str(response.context["form"].errors["keep"][0]) in html.unescape(response.content.decode())
@@ -143,19 +145,16 @@ class TestKeeping:
 
     def test_the_choice_survives_a_mistake_elsewhere_in_the_form(self, alice: User, secret: str) -> None:
         key = str(ApiKey.objects.get().pk)
-        page = as_(alice).post(CHANGE, FORM | {"keep": [key], "current": "wrong"}).content.decode()
+        page = (
+            as_(alice)
+            .post(PASSWORD_CHANGE, PASSWORD_FORM | {"keep": [key], "current": "wrong"})
+            .content.decode()
+        )
         assert f'value="{key}" checked' in page
 
 
+@pytest.mark.usefixtures("in_this_thread")
 class TestMakingAKey:
-    @pytest.fixture(autouse=True)
-    def in_this_thread(self, monkeypatch: Any) -> None:
-        """Run the views' database work in this thread, which has the test's transaction."""
-        monkeypatch.setattr(
-            "chat.views.settings.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args)
-        )
-        monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", sync_to_async(confirm))
-
     @pytest.mark.parametrize(("password", "status"), [(PASSWORD, 303), ("wrong", 403), (PASSWORD + " ", 403)])
     def test_it_takes_the_password(self, alice: User, password: str, status: int) -> None:
         response = as_(alice).post(KEYS, WANTED | {"password": password})
@@ -190,7 +189,7 @@ class TestMakingAKey:
     def test_a_password_that_is_replaced_meanwhile_makes_none(self, alice: User, monkeypatch: Any) -> None:
         @sync_to_async
         def confirmed(*_: Any) -> bool:
-            User.objects.get().replace_password(NEW)
+            User.objects.get().replace_password(NEW_PASSWORD)
             return True
 
         monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", confirmed)

@@ -14,20 +14,18 @@ from chat.models import User
 from tests.support.clients import as_
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
-from tests.views.accounts import NEW_PASSWORD, OLDER_HASH, PASSWORD_CHANGE, PASSWORD_FORM, log_in
+from tests.views.accounts import (
+    NEW_PASSWORD,
+    OLDER_HASH,
+    PASSWORD_CHANGE,
+    PASSWORD_FORM,
+    alice,
+    browser,
+    log_in,
+)
 
+__all__ = ["alice", "browser"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
-
-
-@pytest.fixture
-def browser(alice: User, client: Client) -> Client:
-    client.force_login(alice)
-    return client
 
 
 def is_in(client: Client) -> bool:

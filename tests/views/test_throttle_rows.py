@@ -4,45 +4,24 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from axes.models import AccessAttempt
 from django.test import Client
 
 from chat.models import User
-from chat.views.accounts.login import confirm
-from tests.support.people import PASSWORD
-from tests.views.accounts import log_in
+from tests.views.accounts import alice, browser, in_this_thread, log_in
 
+__all__ = ["alice", "browser", "in_this_thread"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SENT = "never to be stored"
 NEW = {"new_password1": f"{SENT} 1"}
 KEY = {"name": SENT, "run": "1", "list": "1"}
 
 
-@pytest.fixture(autouse=True)
-def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the views' database work in this thread, which has the test's transaction."""
-    monkeypatch.setattr(
-        "chat.views.settings.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args)
-    )
-    monkeypatch.setattr("chat.views.settings.keys.confirm_in_turn", sync_to_async(confirm))
-
-
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
-
-
-@pytest.fixture
-def browser(alice: User, client: Client) -> Client:
-    client.force_login(alice)
-    return client
-
-
 def columns() -> Iterator[Any]:
     return (value for row in AccessAttempt.objects.values_list() for value in row)
 
 
+@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(
     ("path", "fields"),

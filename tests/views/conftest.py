@@ -22,8 +22,7 @@ def alice(server: Server) -> Person:
 @pytest.fixture
 def hers(alice: Person) -> str:
     """A conversation of alice's."""
-    stream = alice.asked("hello")
-    return stream.conversation
+    return alice.asked("hello").conversation
 
 
 @pytest.fixture

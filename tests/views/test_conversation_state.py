@@ -23,8 +23,7 @@ def again(person: Person, conversation: str, etag: str) -> int:
 
 
 def turn(person: Person, conversation: str, text: str = "and now?", **more: object) -> dict[str, str]:
-    stream = person.asked(text, f"/c/{conversation}/messages/", **more)
-    return stream.meta
+    return person.asked(text, f"/c/{conversation}/messages/", **more).meta
 
 
 def test_the_state_tells_what_the_page_shows(alice: Person, hers: str) -> None:

@@ -16,8 +16,7 @@ from tests.support.server import Person, Server
 @pytest.fixture(scope="module")
 def hers(server: Server) -> str:
     """A conversation of alice's."""
-    stream = server.person("alice").asked("# Why? <b>\nfake: length tokens=3 delay=0")
-    return stream.conversation
+    return server.person("alice").asked("# Why? <b>\nfake: length tokens=3 delay=0").conversation
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
 """The models that each person may use, and conversations with a model that has retired."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from tests.fake_cloudflare.server import Fake
@@ -43,14 +40,6 @@ def test_only_those_of_its_group_see_and_use_a_model(alice: Person, bob: Person,
     assert fake.calls[-1]["path"].endswith(FEW)
 
 
-def model_calls(person: Person, model: str, conversation: str) -> Iterator[Any]:
-    """Every call that takes the name of a model."""
-    yield person.post("/c/", {"content": "hello", "model": model})
-    yield person.post(f"/c/{conversation}/messages/", {"content": "hello", "model": model})
-    yield person.post(f"/c/{conversation}/settings/", {"model": model})
-    yield person.get("/models/parameters/", params={"model": model})
-
-
 @pytest.mark.parametrize("model", [FEW, HIDDEN])
 def test_one_may_not_be_told_from_one_that_is_not_there(
     bob: Person, database: Database, fake: Fake, model: str
@@ -60,9 +49,15 @@ def test_one_may_not_be_told_from_one_that_is_not_there(
     runs, calls = database.value("SELECT count(*) FROM chat_run"), len(fake.calls)
 
     def refusals(name: str) -> list[tuple[int, str]]:
-        given = [*model_calls(bob, name, stream.conversation)]
-        given.append(bob.post(f"/messages/{reply}/regenerate/", {"model": name}))
-        given.append(bob.post(f"/messages/{question}/edit/", {"content": "x", "model": name}))
+        sent, path = {"content": "hello", "model": name}, f"/c/{stream.conversation}"
+        given = [
+            bob.post("/c/", sent),
+            bob.post(f"{path}/messages/", sent),
+            bob.post(f"{path}/settings/", {"model": name}),
+            bob.get("/models/parameters/", params={"model": name}),
+            bob.post(f"/messages/{reply}/regenerate/", {"model": name}),
+            bob.post(f"/messages/{question}/edit/", sent),
+        ]
         return [(response.status_code, response.text.replace(name, "…")) for response in given]
 
     assert refusals(model) == refusals("@cf/of/nobody")

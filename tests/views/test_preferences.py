@@ -136,26 +136,21 @@ def test_a_cookie_of_somebody_elses_counts_as_none(alice: Person, value: str) ->
     assert "<script>" not in page.text
 
 
-def another_browser(server: Server, name: str = "alice") -> Person:
-    """The same person elsewhere, with no cookie but the session."""
-    return server.person(name)
-
-
 def test_another_browser_shows_the_persons_choice(server: Server, alice: Person) -> None:
     alice.client.post("/settings/", data={**FORM, "text_size": "large"}, headers=HTML)
-    page = another_browser(server).get("/")
+    page = server.person("alice").get("/")
     shown = root(page)
     assert 'data-theme="dark" data-enter="line"' in shown
     assert 'data-text-size="large"' in shown
     assert {"theme=dark", "text_size=large"} <= {
         cookie.split(";")[0] for cookie in page.headers.get_list("set-cookie")
     }
-    assert 'data-theme="system"' in root(another_browser(server, "bob").get("/"))
+    assert 'data-theme="system"' in root(server.person("bob").get("/"))
 
 
 def test_the_row_wins_over_an_old_cookie(server: Server, alice: Person) -> None:
     alice.post("/settings/", {"theme": "dark"})
-    other = another_browser(server)
+    other = server.person("alice")
     other.client.cookies.set("theme", "light")
     assert 'data-theme="dark"' in root(other.get("/"))
     assert 'data-theme="dark"' in root(other.get("/nowhere/", headers=HTML))
@@ -177,9 +172,9 @@ def test_cookies_hold_until_something_is_saved(alice: Person) -> None:
 
 
 def test_a_chosen_zone_is_that_of_all_times(server: Server, alice: Person) -> None:
-    server.person("erin").get(f"/admin/chat/conversation/{make_conversation(alice)}/change/")
+    server.person("erin").get(f"/admin/chat/conversation/{alice.asked('hello').conversation}/change/")
     alice.post("/settings/", {"time_zone": "Asia/Tokyo"})
-    other = another_browser(server)
+    other = server.person("alice")
     other.client.cookies.set("tz", "Europe/Berlin")
     assert "JST" in other.get("/settings/readings/").text
     alice.post("/settings/", {"time_zone": ""})
@@ -188,16 +183,11 @@ def test_a_chosen_zone_is_that_of_all_times(server: Server, alice: Person) -> No
     assert "CET" in shown or "CEST" in shown
 
 
-def make_conversation(person: Person) -> str:
-    stream = person.asked("hello")
-    return stream.conversation
-
-
 def test_instructions_go_before_a_chats_own(alice: Person, fake: Fake) -> None:
     assert alice.post("/settings/instructions/", {"instructions": " Be brief. "}).json() == {
         "instructions": "Be brief."
     }
-    make_conversation(alice)
+    alice.asked("hello")
     assert system_of(fake) == ["Be brief."]
     stream = alice.asked("hello", system="Speak Latin.")
     assert system_of(fake) == ["Be brief.\n\nSpeak Latin."]
@@ -220,7 +210,7 @@ def test_the_memory_goes_after_the_instructions(alice: Person, fake: Fake) -> No
         stream.to_end()
     assert system_of(fake) == ["Be brief."]
     assert alice.post("/settings/memory/switch/", {"memory": "off"}).json() == {"memory": "off"}
-    make_conversation(alice)
+    alice.asked("hello")
     assert system_of(fake) == ["Be brief."]
     assert alice.get(address).json()["tokens"] < used
     assert alice.post("/settings/memory/delete/").json() == {"deleted": 2}
@@ -250,11 +240,11 @@ def test_instructions_too_long_are_refused(alice: Person, database: Database) ->
 
 
 def test_a_new_chat_begins_with_the_persons_model(alice: Person, fake: Fake) -> None:
-    make_conversation(alice)
+    alice.asked("hello")
     other = next(model for model in models(alice) if model != MODEL)
     assert alice.post("/settings/", {"model": other}).json()["model"] == other
     assert f'value="{other}" selected' in alice.get("/").text
-    make_conversation(alice)
+    alice.asked("hello")
     assert fake.calls[-1]["path"].endswith(other) or fake.calls[-1]["body"].get("model") == other
     alice.post("/settings/", {"model": "default"})
     assert f'value="{MODEL}" selected' in alice.get("/").text
@@ -285,14 +275,14 @@ def test_a_model_that_is_hidden_gives_way_to_the_default(alice: Person, database
     database.rows("UPDATE chat_preferences SET model = '@cf/gone/model'")
     assert f'value="{MODEL}" selected' in alice.get("/").text
     assert "@cf/gone/model is no longer available here" in alice.get("/settings/").text
-    make_conversation(alice)
+    alice.asked("hello")
 
 
 def test_two_sections_saved_at_once_are_both_kept(alice: Person, server: Server) -> None:
     with ThreadPoolExecutor(2) as pool:
         saves = [
-            pool.submit(another_browser(server).post, "/settings/", {"theme": "dark"}),
-            pool.submit(another_browser(server).post, "/settings/instructions/", {"instructions": "Hi."}),
+            pool.submit(server.person("alice").post, "/settings/", {"theme": "dark"}),
+            pool.submit(server.person("alice").post, "/settings/instructions/", {"instructions": "Hi."}),
         ]
         assert [save.result().status_code for save in saves] == [200, 200]
     assert alice.get("/settings/instructions/").text.count("Hi.") == 1

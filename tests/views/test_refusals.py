@@ -75,8 +75,7 @@ def test_a_missing_parent_and_one_that_is_no_reply_are_refused(
 @pytest.fixture
 def another(alice: Person) -> str:
     """A reply in another conversation of alice's."""
-    stream = alice.asked("another")
-    return stream.meta["message"]
+    return alice.asked("another").meta["message"]
 
 
 def test_a_parent_of_another_conversation_is_refused(

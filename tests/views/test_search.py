@@ -20,11 +20,6 @@ def find(person: Person, typed: str, **more: str) -> dict:
     return response.json()
 
 
-def ask_to_end(person: Person, text: str, url: str = "/c/") -> dict:
-    stream = person.asked(text, url)
-    return stream.meta
-
-
 def word() -> str:
     """A word that no other test has written."""
     return f"w{uuid.uuid4().hex[:12]}"
@@ -33,7 +28,7 @@ def word() -> str:
 @pytest.mark.database
 def test_question_reply_and_title_are_found_at_once(alice: Person) -> None:
     unique_word = word()
-    meta = ask_to_end(alice, f"{unique_word} please\nfake: words tokens=3 delay=0")
+    meta = alice.asked(f"{unique_word} please\nfake: words tokens=3 delay=0").meta
     (found,) = find(alice, unique_word)["results"]
     assert found == found | {
         "conversation": meta["conversation"],
@@ -54,7 +49,7 @@ def test_question_reply_and_title_are_found_at_once(alice: Person) -> None:
 @pytest.mark.database
 def test_a_new_title_replaces_the_former_one(alice: Person) -> None:
     former, new = word(), word()
-    talk = ask_to_end(alice, former)["conversation"]
+    talk = alice.asked(former).conversation
     alice.post(f"/c/{talk}/rename/", {"title": new})
     assert [each["message"] for each in find(alice, f"in:title {new}")["results"]] == [None]
     assert find(alice, f"in:title {former}")["results"] == []
@@ -62,7 +57,7 @@ def test_a_new_title_replaces_the_former_one(alice: Person) -> None:
 
 def test_nobody_finds_what_another_person_wrote(alice: Person, server: Server) -> None:
     unique_word = word()
-    ask_to_end(alice, unique_word)
+    alice.asked(unique_word)
     assert find(alice, unique_word)["results"]
     for other in ("bob", "erin", "root"):
         assert find(server.person(other), unique_word) == {"results": [], "next": None, "building": False}
@@ -70,7 +65,7 @@ def test_nobody_finds_what_another_person_wrote(alice: Person, server: Server) -
 
 def test_a_deleted_conversation_is_found_again_once_restored(alice: Person) -> None:
     unique_word = word()
-    talk = ask_to_end(alice, unique_word)["conversation"]
+    talk = alice.asked(unique_word).conversation
     alice.post(f"/c/{talk}/delete/")
     assert find(alice, unique_word)["results"] == []
     alice.post(f"/c/{talk}/undelete/")
@@ -94,7 +89,7 @@ def test_a_cursor_that_is_none_is_refused(alice: Person, written: str) -> None:
 
 def test_without_scripts_it_is_a_page_with_marks_and_pages(alice: Person) -> None:
     unique_word = word()
-    ask_to_end(alice, f"<b>{unique_word}</b>")
+    alice.asked(f"<b>{unique_word}</b>")
     page = alice.client.get("/search/", params={"q": unique_word}, headers=HTML).text
     assert f"&lt;b&gt;<mark>{unique_word}</mark>&lt;/b&gt;" in page
     assert f"<b>{unique_word}" not in page
@@ -104,7 +99,7 @@ def test_without_scripts_it_is_a_page_with_marks_and_pages(alice: Person) -> Non
 
 def test_the_next_page_goes_on_where_the_last_ended(alice: Person) -> None:
     unique_word = word()
-    talks = [ask_to_end(alice, f"{unique_word} {n}")["conversation"] for n in range(22)]
+    talks = [alice.asked(f"{unique_word} {n}").conversation for n in range(22)]
     page = alice.client.get("/search/", params={"q": unique_word}, headers=HTML).text
     (further,) = re.findall(r'href="(\?q=[^"]+)">More results', page)
     rest = alice.client.get(f"/search/{further.replace('&amp;', '&')}", headers=HTML).text
@@ -114,9 +109,9 @@ def test_the_next_page_goes_on_where_the_last_ended(alice: Person) -> None:
 
 def test_the_further_hits_of_a_conversation_have_a_page(alice: Person) -> None:
     unique_word = word()
-    talk = ask_to_end(alice, unique_word)["conversation"]
+    talk = alice.asked(unique_word).conversation
     for n in range(11):
-        ask_to_end(alice, f"{unique_word} {n}", f"/c/{talk}/messages/")
+        alice.asked(f"{unique_word} {n}", f"/c/{talk}/messages/")
     (found,) = find(alice, unique_word)["results"]
     assert found["more"] == "23 more"  # questions and replies
     page = alice.client.get(found["more_url"], headers=HTML).text
@@ -129,7 +124,7 @@ def test_the_further_hits_of_a_conversation_have_a_page(alice: Person) -> None:
 
 
 def test_only_an_own_conversation_is_searched(alice: Person, server: Server) -> None:
-    talk = ask_to_end(alice, "anything")["conversation"]
+    talk = alice.asked("anything").conversation
     params = {"q": "anything", "chat": talk}
     assert alice.client.get("/search/", params=params, headers=JSON).json()["results"]
     refused(server.person("bob").client.get("/search/", params=params, headers=JSON), 404, "not_found")
@@ -139,10 +134,10 @@ def test_only_an_own_conversation_is_searched(alice: Person, server: Server) -> 
 
 
 def test_a_page_reaches_to_a_message_far_up(alice: Person) -> None:
-    first = ask_to_end(alice, "the first of many")
+    first = alice.asked("the first of many").meta
     talk = first["conversation"]
     for n in range(26):
-        ask_to_end(alice, f"number {n}", f"/c/{talk}/messages/")
+        alice.asked(f"number {n}", f"/c/{talk}/messages/")
     anchor = f'id="m-{first["user_message"]}"'
     assert anchor not in alice.client.get(f"/c/{talk}/").text
     assert anchor in alice.client.get(f"/c/{talk}/", params={"at": first["user_message"]}).text
@@ -160,9 +155,9 @@ def test_far_from_the_end_a_page_leads_to_the_latest_messages(alice: Person, ser
 
 
 def test_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> None:
-    first = ask_to_end(alice, "one")
+    first = alice.asked("one").meta
     talk, question = first["conversation"], first["user_message"]
-    ask_to_end(alice, "two", f"/messages/{question}/edit/")
+    alice.asked("two", f"/messages/{question}/edit/")
     for _ in range(2):
         page = alice.client.get(f"/c/{talk}/", params={"at": question}).text
         assert f'action="/messages/{question}/select/?at=1"' in page
@@ -175,6 +170,6 @@ def test_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> N
 
 
 def test_a_page_opens_only_at_its_own_messages(alice: Person, hers: str) -> None:
-    other = ask_to_end(alice, "another talk")["user_message"]
+    other = alice.asked("another talk").meta["user_message"]
     assert alice.client.get(f"/c/{hers}/", params={"at": other}).status_code == 404
     assert alice.client.get(f"/c/{hers}/", params={"at": "x"}).status_code == 400

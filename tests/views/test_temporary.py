@@ -14,8 +14,7 @@ SECRET = "where the treasure is"
 
 @pytest.fixture
 def chat(alice: Person) -> str:
-    stream = alice.asked(SECRET, temporary=True)
-    return stream.conversation
+    return alice.asked(SECRET, temporary=True).conversation
 
 
 def rows(database: Database, table: str, conversation: str, name: str = "conversation_id") -> int:

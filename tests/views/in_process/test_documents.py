@@ -249,13 +249,9 @@ def test_copies_of_a_conversation_have_its_document(alice: User, talk: Conversat
         fork(alice, talk, talk.active_leaf_id),
         copied(User.objects.create_user("bob"), token, "m"),
     ):
-        is_copied(made)
+        copy = Attachment.objects.get(message__conversation=made)
+        assert (copy.name, copy.pages, copy.tokens > 0, copy.is_picture) == ("report.pdf", 120, True, False)
     assert DocumentPage.objects.count() == 120
-
-
-def is_copied(made: Conversation) -> None:
-    copy = Attachment.objects.get(message__conversation=made)
-    assert (copy.name, copy.pages, copy.tokens > 0, copy.is_picture) == ("report.pdf", 120, True, False)
 
 
 def test_a_document_goes_with_its_last_message(

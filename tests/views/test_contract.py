@@ -76,18 +76,6 @@ def test_each_end_of_the_upstream_is_an_end_of_ours(server: Server, scenario: st
         assert len(stream.done["message"]) > 10
 
 
-def test_a_turn_sees_what_was_said_before_it(alice: Person, fake) -> None:
-    stream = alice.asked("first", system="Be kind.")
-    alice.asked("second", f"/c/{stream.conversation}/messages/")
-    body = fake.calls[-1]["body"]
-    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "user"]
-    assert body["messages"][0]["content"] == "Be kind."
-    assert body["messages"][2]["content"] == stream.text
-    assert body["messages"][3]["content"] == "second"
-    assert body["max_tokens"] > 0
-    assert body["stream"] is True
-
-
 def test_model_and_system_sent_with_a_turn_hold_from_then_on(alice: Person, fake) -> None:
     stream = alice.asked("first")
     path = f"/c/{stream.conversation}/messages/"

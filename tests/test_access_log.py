@@ -65,10 +65,6 @@ def test_no_entry_holds_what_was_said_or_who_said_it(logging_server: Server) -> 
     assert not re.search("sailing|alice|sessionid|tttt", logging_server.log.read_text())
 
 
-def paths(server: Server) -> list[str]:
-    return [entry["path"] for entry in entries(server)]
-
-
 def test_without_the_setting_nothing_is_logged(servers: Callable[..., Server]) -> None:
     server = servers(LOG_FORMAT="json")
     httpx.get(f"{server.url}/accounts/login/")
@@ -111,7 +107,7 @@ def test_a_viewer_that_leaves_is_logged_with_what_it_got(logging_server: Server)
     alice = logging_server.person("alice")
     with alice.ask("fake: words tokens=400 delay=0.05") as stream:
         stream.until(10)
-        assert not [path for path in paths(logging_server) if "message" in path]
+        assert not [entry for entry in entries(logging_server) if "message" in entry["path"]]
     until(lambda: [entry for entry in entries(logging_server) if entry["method"] == "POST"])
     (logged,) = (entry for entry in entries(logging_server) if entry["method"] == "POST")
     assert logged["status"] == 200
@@ -138,13 +134,8 @@ def test_a_call_of_the_api_is_logged_with_its_own_id_too(logging_server: Server)
     assert logged["call_id"] == response.headers["X-Request-Id"] != logged["request_id"]
 
 
-@pytest.fixture
-def gateway(servers: Callable[..., Server]) -> Server:
-    return servers(AI_GATEWAY_ID="team")
-
-
-def test_a_gateway_learns_the_id_of_the_send(gateway: Server, fake: Fake) -> None:
-    with gateway.person("alice").ask("hello") as stream:
+def test_a_gateway_learns_the_id_of_the_send(servers: Callable[..., Server], fake: Fake) -> None:
+    with servers(AI_GATEWAY_ID="team").person("alice").ask("hello") as stream:
         stream.to_end()
         told = stream.response.headers["X-Request-ID"]
     assert json.loads(fake.calls[-1]["headers"]["cf-aig-metadata"])["request"] == told

@@ -182,7 +182,8 @@ class TestLangChain:
 
 def test_the_sdk_of_openai_sends_files(chat: openai.OpenAI) -> None:
     def send(document: bytes) -> str:
-        file = {"filename": "a.docx", "file_data": "data:application/pdf;base64," + encoded(document)}
+        url = "data:application/pdf;base64," + base64.b64encode(document).decode()
+        file = {"filename": "a.docx", "file_data": url}
         content: Any = [{"type": "file", "file": file}, {"type": "text", "text": "Well?"}]
         reply = chat.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
         return str(reply.choices[0].message.content)
@@ -190,7 +191,3 @@ def test_the_sdk_of_openai_sends_files(chat: openai.OpenAI) -> None:
     assert "the text" in send(documents.docx("the text"))
     with pytest.raises(openai.UnprocessableEntityError, match="password"):
         send(documents.encrypted_office())
-
-
-def encoded(document: bytes) -> str:
-    return base64.b64encode(document).decode()

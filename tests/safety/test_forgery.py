@@ -1,7 +1,5 @@
 """Calls that another site has a browser make leave no trace, and no other site may read a response."""
 
-from typing import Any
-
 import httpx
 import pytest
 
@@ -49,22 +47,18 @@ def send(server: Server, path: str, row: Row, forged: dict[str, str | None]) -> 
     return httpx.post(server.url + path, verify=False, headers=headers, content=b'{"content": "forged"}')
 
 
-@pytest.fixture
-def unchanged(database: Database) -> Any:
-    before = everything(database), database.value("SELECT COUNT(*) FROM django_session")
-    yield
-    assert (everything(database), database.value("SELECT COUNT(*) FROM django_session")) == before
-
-
 @pytest.mark.parametrize("how", FORGED)
 def test_a_forged_call_is_refused_at_every_address(
-    server: Server, turn: Turn, unchanged: None, how: str
+    server: Server, turn: Turn, database: Database, how: str
 ) -> None:
+    sessions = "SELECT COUNT(*) FROM django_session"
+    before = everything(database), database.value(sessions)
     for row in SENDS:
         path = address(row, turn)
         response = send(server, path, row, FORGED[how])
         assert response.status_code in (403, 405), f"{path}: {response.status_code}"
         assert "Set-Cookie" not in response.headers or "sessionid" not in response.headers["Set-Cookie"]
+    assert (everything(database), database.value(sessions)) == before
 
 
 def test_the_same_calls_get_through_from_our_own_page(server: Server) -> None:

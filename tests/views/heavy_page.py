@@ -18,13 +18,9 @@ FENCE = "```java\n{number}\n" + "a\n" * 480 + "```\n\n"
 SAID = "Some *words* of a reply, with `code`.\n\n- one\n- two\n"
 
 
-def worst_reply() -> str:
-    return "".join(FENCE.format(number=each) for each in range(FENCES))
-
-
 def seconds_meanwhile(server: Server) -> tuple[list[float], list[float]]:
     """Return the seconds of each of bob's views of a plain page, and of each of alice's of the worst one."""
-    fill(server, "alice", WORST, [worst_reply()])
+    fill(server, "alice", WORST, ["".join(FENCE.format(number=each) for each in range(FENCES))])
     fill(server, "bob", PLAIN, [SAID] * 10)
     with browser(server.url, "bob") as bob:
         meanwhile = [_open(bob, PLAIN)]

@@ -27,9 +27,7 @@ FORM = {"csrfmiddlewaretoken": CSRF}
 
 
 def logged(database: Database, run: str) -> dict[str, Any]:
-    key = uuid.UUID(run)
-    written = key.hex if database.url.startswith("sqlite") else str(key)
-    value = database.value(f"SELECT parameters FROM chat_run WHERE id = '{written}'")
+    value = database.value(f"SELECT parameters FROM chat_run WHERE id IN {run, run.replace('-', '')}")
     return json.loads(value) if isinstance(value, str) else value
 
 

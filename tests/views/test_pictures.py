@@ -5,9 +5,9 @@ import re
 import uuid
 from typing import Any
 
-import httpx
 import pytest
 
+from tests.api.client import code
 from tests.fake_cloudflare.server import Fake
 from tests.files import pictures
 from tests.support.concurrency import at_once
@@ -35,10 +35,6 @@ def urls(content: Any) -> list[str]:
 def shown(person: Person, conversation: str) -> list[str]:
     """The ids of the pictures on the conversation's page."""
     return re.findall(r'data-id="([0-9a-f-]{36})" data-name="[^"]', person.get(f"/c/{conversation}/").text)
-
-
-def refused(response: httpx.Response) -> tuple[int, str]:
-    return response.status_code, response.json()["error"]["code"]
 
 
 def counts(server: Server) -> tuple[Any, Any, Any]:
@@ -103,7 +99,7 @@ def test_edit_keeps_adds_and_removes_pictures(alice: Person, fake: Fake) -> None
     alone = started(alice, edit, content="", attachments=[cat["id"]])
     assert len(urls(parts(fake))) == 1
     empty = alice.post(f"/messages/{alone.meta['user_message']}/edit/", {"content": " ", "attachments": []})
-    assert refused(empty) == (400, "malformed")
+    assert code(empty) == (400, "malformed")
 
 
 @pytest.mark.parametrize("whose", ["nobody's", "bob's", "sent"])
@@ -118,7 +114,7 @@ def test_unknown_picture_is_refused_and_nothing_is_stored(server: Server, alice:
     good, before = uploaded(alice, width=70), counts(server)
     body = {"content": "Well?", "model": SEEING, "attachments": [good["id"], id_]}
     response = alice.post("/c/", body)
-    assert refused(response) == (400, "attachment_not_found")
+    assert code(response) == (400, "attachment_not_found")
     assert response.json()["error"]["attachments"] == [id_]
     assert ("cat.jpg" in response.json()["error"]["message"]) is (whose == "sent")  # the names that are known
     assert counts(server) == before
@@ -130,7 +126,7 @@ def test_another_persons_picture_cannot_enter_a_question(server: Server, alice: 
     theirs = uploaded(server.person("bob"))["id"]
     body = {"content": "Two", "attachments": [theirs]}
     response = alice.post(f"/messages/{first.meta['user_message']}/edit/", body)
-    assert refused(response) == (400, "attachment_not_found")
+    assert code(response) == (400, "attachment_not_found")
     assert response.json()["error"]["attachments"] == [theirs]
 
 
@@ -174,7 +170,7 @@ def test_a_form_without_scripts_switches_too(server: Server, alice: Person, fake
 )
 def test_malformed_lists_are_refused(alice: Person, sent: Any) -> None:
     body = {"content": "Well?", "model": SEEING, "attachments": sent}
-    assert refused(alice.post("/c/", body)) == (400, "malformed")
+    assert code(alice.post("/c/", body)) == (400, "malformed")
 
 
 def test_the_same_key_with_another_picture_is_another_command(alice: Person, server: Server) -> None:
@@ -184,7 +180,7 @@ def test_the_same_key_with_another_picture_is_another_command(alice: Person, ser
     first = alice.post("/c/", body)
     before = counts(server)
     assert alice.post("/c/", body).headers["X-Run-Id"] == first.headers["X-Run-Id"]
-    assert refused(alice.post("/c/", body | {"attachments": [dog["id"]]})) == (409, "conflict")
+    assert code(alice.post("/c/", body | {"attachments": [dog["id"]]})) == (409, "conflict")
     assert counts(server) == before
 
 
@@ -231,4 +227,4 @@ def test_site_without_pictures_promises_none(without: Person) -> None:
     assert 'type="file"' not in page
     assert "vision</span>" not in without.get("/models/").text
     body = {"content": "Well?", "model": SEEING, "attachments": [str(uuid.uuid4())]}
-    assert refused(without.post("/c/", body)) == (400, "attachment_not_found")
+    assert code(without.post("/c/", body)) == (400, "attachment_not_found")

@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from tests.support.server import Person, Server
+from tests.support.server import Server
 
 LYING_AROUND = [
     "/.git/config", "/.git/", "/.env", "/.env.example", "/db.sqlite3", "/data/db.sqlite3", "/secret-key",
@@ -47,12 +47,7 @@ def test_a_strange_method_is_refused_and_echoes_nothing(server: Server, method: 
     assert f"127.0.0.1:{server.port}".encode() not in body
 
 
-@pytest.fixture
-def somebody(server: Server) -> Person:
-    return server.person("alice")
-
-
 @pytest.mark.parametrize("key", ["1", "", "None", "%00", "00000000-0000-0000-0000-00000000000g"])
 @pytest.mark.parametrize("path", ["/c/{}/", "/runs/{}/stream/", "/messages/{}/source/"])
-def test_an_invalid_id_is_not_found(somebody: Person, path: str, key: str) -> None:
-    assert somebody.get(path.format(key)).status_code in (404, 405)
+def test_an_invalid_id_is_not_found(server: Server, path: str, key: str) -> None:
+    assert server.person("alice").get(path.format(key)).status_code in (404, 405)

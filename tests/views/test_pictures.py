@@ -217,12 +217,8 @@ def test_picture_whose_file_is_gone_becomes_a_line(alice: Person, server: Server
     assert parts(fake)[1]["text"] == "[picture]"
 
 
-@pytest.fixture
-def without(servers: Any) -> Person:
-    return servers(ATTACHMENTS="off").person("alice")
-
-
-def test_site_without_pictures_promises_none(without: Person) -> None:
+def test_site_without_pictures_promises_none(servers: Any) -> None:
+    without = servers(ATTACHMENTS="off").person("alice")
     page = without.get("/").text
     assert 'type="file"' not in page
     assert "vision</span>" not in without.get("/models/").text

@@ -16,7 +16,7 @@ from chat.conversations.turns.prompt import Prompts
 from chat.exceptions import RequestError
 from chat.files.problems import QuotaExceeded
 from chat.library import assistants
-from chat.library.assistants import AssistantContent, content_of
+from chat.library.assistants import AssistantContent
 from chat.models import (
     Assistant,
     AssistantVersion,
@@ -28,7 +28,7 @@ from chat.models import (
     User,
 )
 from chat.retention.kinds import prune
-from chat.sharing import links, snapshot
+from chat.sharing import links
 from chat.sharing.snapshot import copy as copied
 from chat.upstream.catalog import LlmModel
 from tests.files import pictures
@@ -405,19 +405,3 @@ def test_an_older_versions_pruning_keeps_an_assistants_files(
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM chat_attachment WHERE message_id IS NULL")
     assert Attachment.objects.filter(pk=rules.pk).exists()
-
-
-def test_unsent_uploads_do_not_count_those_of_assistants(alice: User, referee: Assistant) -> None:
-    assert not Attachment.objects.filter(owner=alice).unsent().exists()
-    assert content_of(referee.current).documents == [
-        each.pk for each in Attachment.objects.of_version(referee.current_id)
-    ]
-
-
-def test_a_snapshot_names_no_document_of_an_assistant(alice: User, staff: User) -> None:
-    referee, _rules = published(staff)
-    talk = begin(alice, referee)
-    page = snapshot.read_page(shared_link(talk)[0], 1)
-    assert page
-    [source] = page.messages[-1]["sources"]
-    assert (source.title, source.attachment) == ("rules.pdf", None)

@@ -34,12 +34,6 @@ def test_assistants_and_prompts_are_a_place_of_their_own(alice_client: Client, s
     ] * len(SETTINGS)
 
 
-@pytest.mark.parametrize("section", SETTINGS)
-def test_a_part_is_for_who_is_signed_in(client: Client, section: str) -> None:
-    response = client.get(f"/settings/{section}", headers=PART)
-    assert response.status_code == (302 if section == "account/" else 401)  # neither is a part
-
-
 def test_the_browsers_zone_is_named_only_if_it_is_known(alice_client: Client) -> None:
     assert "Browser default (" not in alice_client.get("/settings/").content.decode()
     alice_client.cookies["tz"] = "Nowhere/At-all"

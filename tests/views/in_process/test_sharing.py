@@ -283,11 +283,15 @@ def test_without_the_setting_nothing_is_shared(
 ) -> None:
     settings.SHARING = "off"
     assert_gone(link)
-    for path in ("/settings/shared/", f"/messages/{reply.pk}/share/"):
+    talk = f"/c/{reply.conversation_id}/"
+    for path in ("/settings/shared/", f"/messages/{reply.pk}/share/", f"{talk}share/"):
         assert hers.get(path, **HTML).status_code == 404
     assert share(hers, reply).status_code == 404
     assert "/settings/shared/" not in hers.get("/settings/", **HTML).content.decode()
     assert "/share/" not in hers.get(f"/messages/{reply.pk}/actions/", **HTML).content.decode()
+    page = hers.get(talk, **HTML).content.decode()
+    assert 'form="share"' not in page
+    assert "data-url-share" not in page
 
 
 def test_a_link_lasts_for_ever_only_while_the_site_allows_it(
@@ -335,9 +339,11 @@ def test_the_way_back_from_a_refusal_is_to_the_conversation(hers: Client, reply:
 def test_a_temporary_chat_is_not_shared(hers: Client, reply: Message, talk: Conversation) -> None:
     Conversation.objects.filter(pk=talk.pk).update(temporary=True)
     assert share(hers, reply).status_code == 409
-    refused = hers.get(f"/messages/{reply.pk}/share/", **HTML)
-    assert refused.status_code == 409
-    assert "A temporary chat can’t be shared." in refused.content.decode()
+    assert 'id="share"' not in hers.get(f"/c/{talk.pk}/", **HTML).content.decode()
+    for path in (f"/messages/{reply.pk}/share/", f"/c/{talk.pk}/share/"):
+        refused = hers.get(path, follow=True, **HTML)
+        assert refused.status_code == 409
+        assert "A temporary chat can’t be shared." in refused.content.decode()
 
 
 def test_the_number_of_links_is_bounded(
@@ -437,21 +443,6 @@ def test_the_page_of_links_names_both_menus(hers: Client) -> None:
     assert (
         "press Share, or the menu below one of its messages" in hers.get("/settings/shared/").content.decode()
     )
-
-
-def test_a_temporary_chat_is_not_shared_from_its_menu(hers: Client, talk: Conversation) -> None:
-    Conversation.objects.filter(pk=talk.pk).update(temporary=True)
-    assert 'id="share"' not in hers.get(f"/c/{talk.pk}/", **HTML).content.decode()
-    response = hers.get(f"/c/{talk.pk}/share/", follow=True, **HTML)
-    assert response.status_code == 409
-
-
-def test_a_menu_has_no_share_where_sharing_is_off(hers: Client, talk: Conversation, settings: Any) -> None:
-    settings.SHARING = "off"
-    page = hers.get(f"/c/{talk.pk}/", **HTML).content.decode()
-    assert 'form="share"' not in page
-    assert "data-url-share" not in page
-    assert hers.get(f"/c/{talk.pk}/share/", **HTML).status_code == 404
 
 
 def test_only_ones_own_conversations_with_messages_are_shared(

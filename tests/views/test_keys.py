@@ -115,9 +115,6 @@ def test_an_administrator_sees_and_revokes_everybodys_keys(server: Server, alice
     sent = {"action": "revoke", "_selected_action": made["id"], "csrfmiddlewaretoken": CSRF}
     assert root.client.post("/admin/chat/apikey/", data=sent).status_code == 302
     assert f"{PAGE}{made['id']}/revoke/" not in alice.get(PAGE).text
-    for who in ("carol", "erin"):
-        refused = server.person(who).client.post("/admin/chat/apikey/", data=sent)
-        assert refused.status_code == 403
 
 
 def test_only_an_administrator_lets_a_key_set_the_gateway(

@@ -90,14 +90,6 @@ def test_only_an_unsent_picture_can_be_removed(alice_client: Client, alice: User
     assert alice_client.get(sent["url"]).status_code == 200
 
 
-def test_the_picture_of_a_deleted_message_is_not_shown(alice_client: Client, alice: User) -> None:
-    told = upload(alice_client, pictures.jpeg()).json()
-    question = send(alice, told["id"])
-    question.conversation.deleted = question.created
-    question.conversation.save()
-    assert alice_client.get(told["url"]).status_code == 404
-
-
 def test_a_call_without_its_token_or_with_none_is_refused(alice: User) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(alice)

@@ -1,6 +1,5 @@
-"""The set-up check as an administrator sees it, with scripts and without."""
+"""The set-up check as an administrator sees it."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import WINDOW, findings
@@ -9,10 +8,8 @@ from tests.e2e.translation_audit import too_wide
 from tests.support.server import Server
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: Server, scripts: bool) -> None:
-    page = window(server, "root", width=390, **(WINDOW if scripts else {"java_script_enabled": False}))
-    page.goto("/admin/")
+def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: Server) -> None:
+    page = window(server, "root", at="/admin/", width=390, **WINDOW)
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Setup check").click()
     page.get_by_role("button", name="Check the setup").click()
@@ -22,6 +19,5 @@ def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: S
     page.get_by_role("button", name="Test the models").click()
     expect(page.get_by_role("heading", name="Test the models")).to_be_visible()
     expect(page.get_by_text("Everything works.")).to_be_visible()
-    if scripts:
-        assert findings(page) == []
-        assert too_wide(page, 1280, 390, 320) == []
+    assert findings(page) == []
+    assert too_wide(page, 1280, 390, 320) == []

@@ -1,7 +1,5 @@
 """A text beside the chat: opened, run, compared and edited."""
 
-import re
-
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
@@ -150,20 +148,6 @@ def test_a_diagram_is_drawn(window: Window, server: Server) -> None:
     chat.reply.get_by_role("button", name="Run", exact=True).click()
     drawn = panel(chat).frame_locator("iframe").locator("svg")
     expect(drawn.get_by_text("Start", exact=True)).to_be_visible()
-
-
-def test_without_scripts_the_text_is_a_page(window: Window, server: Server) -> None:
-    chat = asked(ChatPage.open(window, server), FIRST, SECOND)
-    message = chat.reply.get_attribute("data-message")
-    plain = window(server, "alice", at=f"/messages/{message}/text/?block=1", java_script_enabled=False)
-    plain.get_by_role("link", name="What changed", exact=True).first.click()
-    expect(plain.locator("ins")).to_have_text("Counting")
-    plain.get_by_role("link", name="Edit", exact=True).click()
-    plain.get_by_role("textbox").fill("<b>Form</b>")
-    plain.get_by_role("button", name="Save").click()
-    expect(plain.locator("code")).to_have_text("<b>Form</b>\n")
-    plain.get_by_role("heading", level=1).get_by_role("link").click()
-    expect(plain).to_have_url(re.compile("/c/"))
 
 
 LEAVING = """

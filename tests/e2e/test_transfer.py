@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import WINDOW, findings
@@ -14,14 +13,10 @@ from tests.transfer import samples
 LONG_NAME = "x" * 90
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_file_is_imported_from_its_preview(
-    window: Window, server: Server, tmp_path: Path, scripts: bool
-) -> None:
+def test_a_file_is_imported_from_its_preview(window: Window, server: Server, tmp_path: Path) -> None:
     file = tmp_path / f"{LONG_NAME}.json"
     file.write_text(json.dumps([samples.chatgpt(), samples.claude(), {"mapping": {}}]))
-    options = WINDOW if scripts else {"java_script_enabled": False}
-    page = window(server, "alice" if scripts else "bob", at="/settings/data/", width=320, **options)
+    page = window(server, "alice", at="/settings/data/", width=320, **WINDOW)
     page.get_by_label("Choose a file").set_input_files(file)
     page.get_by_role("button", name="Upload and check").click()
     start = page.get_by_role("button", name="Start import")
@@ -29,13 +24,11 @@ def test_a_file_is_imported_from_its_preview(
     expect(page.get_by_text("2 chats are new.")).to_be_visible()
     page.get_by_text("Show their names").first.click()
     expect(page.get_by_text("cat.png")).to_be_visible()
-    if scripts:
-        assert findings(page) == []
+    assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     start.click()
     expect(page.get_by_text("2 chats were imported.")).to_be_visible()
-    if scripts:
-        assert findings(page) == []
+    assert findings(page) == []
     page.goto("/")
     page.get_by_role("button", name="Chats").click()
     page.get_by_role("link", name="A poem", exact=True).click()

@@ -106,10 +106,9 @@ def test_setting_up(window: Window, fresh_server: Server) -> None:
     fine(page)
 
 
-def test_an_invitation(window: Window, server: Server, planted: list[str]) -> None:
-    for name in ("", "bob"):
-        page = window(server, name, at=f"/accounts/invite/{planted[0]}/", **WINDOW)
-        fine(page)
+def test_an_invitation_of_who_has_an_account(window: Window, server: Server, planted: list[str]) -> None:
+    page = window(server, "bob", at=f"/accounts/invite/{planted[0]}/", **WINDOW)
+    fine(page)
     page.goto("/accounts/invite/nonsense/")
     fine(page)
 
@@ -130,10 +129,6 @@ def test_errors(window: Window, server: Server) -> None:
         assert shown.status == status
         expect(page.get_by_role("link", name="Back to chat")).to_be_visible()
         assert findings(page) == [], status
-
-
-def test_an_empty_chat(open_chat: Callable[..., ChatPage]) -> None:
-    fine_at_each_width(open_chat().page)
 
 
 @pytest.mark.parametrize(("scenario", "shown"), [("first=600", ".waiting"), ("delay=0.05", ".prose > p")])

@@ -13,6 +13,8 @@ from tests.support.server import Server
 LAST = "GPT OSS 20B"  # of the conversation that is there
 DEFAULT, FIRST_DOOR = "GLM 4.7 Flash", "Everyday"  # of the site
 OTHER = "Llama 3.2 3B"
+RETIRED = "@cf/meta/llama-2-7b-chat-int8"
+WORD = "Llama 2 7B Chat is no longer available. From your next message on, GLM 4.7 Flash answers."
 
 pytestmark = pytest.mark.usefixtures("one")
 
@@ -94,19 +96,6 @@ def test_escape_chooses_nothing_and_so_does_a_click_beside(window: Window, serve
     shell.page.mouse.click(300, 400)
     expect(shell.picker).to_be_hidden()
     chosen(shell, FIRST_DOOR)
-
-
-def test_a_row_says_what_a_model_can_do_and_costs(window: Window, server: Server) -> None:
-    shell = opened(Shell.open(window, server, MOUSE))
-    row = shell.picker.locator(".model-row").filter(has_text="GLM 4.7 Flash")
-    expect(row).to_contain_text("128k context · $0.06 in · $0.40 out")
-    expect(row.locator(".badges")).to_have_text(re.compile("reasoning.*tools"))
-    shell.picker.get_by_role("searchbox").fill("tools")
-    assert set(shell.picker.locator(".model-row:visible .badges").all_inner_texts()) != set()
-    for badges in shell.picker.locator(".model-row:visible .badges").all_inner_texts():
-        assert "tools" in badges
-    shell.picker.get_by_role("searchbox").fill("no such thing")
-    expect(shell.picker.get_by_text("No model matches. Try a shorter word.")).to_be_visible()
 
 
 def groups(shell: Shell) -> dict[str, list[str]]:
@@ -216,3 +205,29 @@ def test_a_failed_model_list_loads_the_next_time(window: Window, server: Server)
     shell.page.keyboard.press("Escape")
     shell.page.unroute_all()
     opened(shell)
+
+
+def test_a_chat_with_a_retired_model_says_so_and_goes_on(window: Window, server: Server, one, fake) -> None:
+    server.person("alice").asked("hello", f"/c/{one}/messages/")
+    mine = one.replace("-", "")
+    server.database.rows(f"UPDATE chat_conversation SET model = '{RETIRED}' WHERE id = '{mine}'")
+    server.database.rows(
+        f"UPDATE chat_message SET model = '{RETIRED}' WHERE conversation_id = '{mine}' AND role = 'assistant'"
+    )
+    shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
+    expect(shell.page.get_by_text(WORD)).to_be_visible()
+    expect(shell.chat.reply.locator("[data-part=model]")).to_have_text("Llama 2 7B Chat")
+    shell.press(shell.page.get_by_role("button", name="Model:"))
+    expect(shell.picker.get_by_text(WORD)).to_be_visible()
+    expect(shell.picker.get_by_role("button", name="Everyday")).to_have_attribute("aria-current", "true")
+    shell.page.keyboard.press("Escape")
+    expect(shell.picker).to_be_hidden()
+    shell.chat.ask("And now?")
+    expect(shell.chat.replies).to_have_count(2)
+    shell.chat.ended()
+    assert fake.calls[-1]["path"].endswith("@cf/zai-org/glm-4.7-flash")
+    shell.page.reload()
+    expect(shell.page.get_by_text(WORD)).to_have_count(0)
+    names = shell.page.locator("[data-part=model]")
+    expect(names.first).to_have_text("Llama 2 7B Chat")
+    expect(names.last).to_have_text("GLM 4.7 Flash")

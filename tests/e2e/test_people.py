@@ -87,16 +87,6 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
     is_well_made(page)
 
 
-def test_the_invitation_link_has_a_copy_button(window: Window, server: Server) -> None:
-    page = window(server, "root", permissions=["clipboard-read", "clipboard-write"])
-    page.goto("/admin/chat/invite/add/")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Copy").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    link = page.get_by_label("Link").input_value()
-    assert page.evaluate("navigator.clipboard.readText()") == link
-
-
 def test_a_link_that_cannot_be_copied_is_selected(window: Window, server: Server) -> None:
     page = window(server, "root", at="/admin/chat/invite/add/")
     page.keyboard.press("Enter")
@@ -142,27 +132,6 @@ def test_somebody_changes_the_password_by_keyboard(window: Window, server: Serve
     expect(page.get_by_role("status")).to_be_visible()
 
 
-def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server) -> None:
-    root = window(server, "root", at="/admin/chat/user/", width=390)
-    root.get_by_role("link", name="alice", exact=True).click()
-    root.get_by_role("link", name="Create a reset link").click()
-    expect(root.get_by_label("Your own password")).to_be_focused()
-    type_and_go_on(root, "wrong")
-    expect(root.get_by_label("Your own password")).to_be_focused()
-    expect(root.get_by_label("Your own password")).to_have_accessible_description(
-        "That isn’t your current password."
-    )
-    type_and_go_on(root, PASSWORD)
-    link = shown_link(root)
-
-    page = window(server, at=link, width=390)
-    assert "/set-password/" in page.url
-    is_well_made(page)
-    expect(page.get_by_label("New password", exact=True)).to_be_focused()
-    type_and_go_on(page, PASSWORD)
-    expect(ChatPage(page).box).to_be_visible()
-
-
 def test_an_administrator_confirms_by_keyboard(window: Window, server: Server) -> None:
     """A new password for somebody, and a right for a key, both after a wrong confirmation."""
     root, erin = window(server, "root", width=390), server.person("erin")
@@ -197,18 +166,3 @@ def test_a_typed_password_is_shown_and_hidden_by_keyboard(window: Window, server
         expect(eye).to_have_attribute("aria-pressed", str(shown).lower())
         assert problems(page) == []
     expect(page.get_by_label("Current password")).to_have_attribute("type", "password")
-
-
-def test_browsers_are_told_which_field_holds_what(window: Window, server: Server) -> None:
-    page = window(server, "carol", at="/accounts/password/")
-    fields = page.locator("input[autocomplete]").evaluate_all(
-        "all => all.map((el) => [el.name, el.autocomplete])"
-    )
-    assert fields == [
-        ["username", "username"],
-        ["current", "current-password"],
-        ["new_password1", "new-password"],
-    ]
-    page = window(server, at=invitation(window, server, "fields"))
-    fields = page.locator("input[autocomplete]").evaluate_all("all => all.map((el) => el.autocomplete)")
-    assert fields == ["username", "email", "new-password"]

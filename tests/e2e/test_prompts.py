@@ -187,22 +187,3 @@ def test_a_finger_takes_a_prompt(window: Window, server: Server) -> None:
     option.tap()
     expect(chat.box).to_have_value("Summarize this:")
     expect(chat.box).to_be_focused()
-
-
-def test_the_pages_of_the_library(window: Window, server: Server) -> None:
-    page = window(server, "carol", at="/settings/prompts/")
-    expect(page.get_by_text("You have no prompts yet.")).to_be_visible()
-    page.get_by_role("link", name="New prompt").click()
-    page.get_by_label("Title").fill("Formal letter")
-    page.get_by_label("Text").fill("Dear {{name}}")
-    assert findings(page) == []
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("/formal-letter")).to_be_visible()
-    assert findings(page) == []
-    page.get_by_role("link", name="Formal letter", exact=True).click()
-    page.get_by_label("Command").fill("/fl")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("/fl")).to_be_visible()
-    page.get_by_text("Delete Formal letter").click()
-    page.get_by_role("button", name="Delete this prompt").click()
-    expect(page.get_by_text("You have no prompts yet.")).to_be_visible()

@@ -99,14 +99,6 @@ def test_a_transcript_is_easy_to_read_on_a_desk_and_on_a_phone(
     assert "script" not in scripts
 
 
-def test_the_lists_fit_on_a_desk_and_on_a_phone(window: Window, server: Server, planted: list[str]) -> None:
-    page = window(server, "root")
-    for model in ("conversation", "run", "worker", "reading"):
-        page.goto(f"/admin/chat/{model}/")
-        expect(page.locator("#changelist")).to_be_visible()
-        fits(page)
-
-
 def test_a_screen_shows_fourteen_conversations(window: Window, server: Server, planted: list[str]) -> None:
     titles, model = [LONG.format(n=n) for n in range(14)], "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b"
     plant(server, f"talks('bob', {titles}, model={model!r})")

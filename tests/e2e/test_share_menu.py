@@ -67,11 +67,3 @@ def test_without_its_dialog_the_page_to_share_is_opened(window: Window, server: 
     page.get_by_role("button", name="Share", exact=True).click()
     expect(page).to_have_url(SHARING)
     expect(page.get_by_role("heading", name="Share this chat")).to_be_visible()
-
-
-def test_a_temporary_chat_offers_none(chat: ChatPage) -> None:
-    chat.page.goto("/?temporary=on")
-    chat.asked("Hello")
-    chat.page.get_by_role("button", name="More", exact=True).click()
-    expect(chat.page.locator("#menu").get_by_text("Rename", exact=True)).to_be_visible()
-    expect(chat.page.get_by_role("button", name="Share", exact=True)).to_have_count(0)

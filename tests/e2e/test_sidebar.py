@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.e2e.chat_page import ChatPage, Window, account_item
+from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.input_methods import ALL, FINGER, IN_DRAWER_TOO, KEYBOARD, MOUSE, Way, reach
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
@@ -223,14 +223,6 @@ def test_the_account_menu_opens_moves_and_returns_the_focus(window: Window, serv
     expect(shell.page).to_have_url(f"{server.url}/conversations/")
     account = shell.page.locator(".account-button")
     assert account.get_attribute("aria-haspopup") is None, "it shows links here"
-
-
-@pytest.mark.parametrize(("name", "shown"), [("root", 1), ("alice", 0)])
-def test_only_staff_are_led_to_the_administration(
-    window: Window, server: Server, name: str, shown: int
-) -> None:
-    page = ChatPage.open(window, server, name, java_script_enabled=False).page
-    expect(account_item(page, "Administration")).to_have_count(shown)
 
 
 def test_a_title_that_is_cut_off_has_a_tooltip(window: Window, server: Server) -> None:

@@ -74,19 +74,6 @@ def test_a_wrong_password_is_said_and_can_be_typed_again(window: Window, server:
     assert shell.chat.ended() == "You said: Once more"
 
 
-def test_too_many_wrong_passwords_are_said(window: Window, server: Server) -> None:
-    shell = left(window, server, KEYBOARD, "bob")
-    shell.chat.ask("Let me in")
-    form = dialog(shell)
-    for _ in range(11):
-        expect(form.get_by_label("Password")).to_be_focused()
-        form.get_by_label("Password").fill("not it")
-        with shell.page.expect_response("**/accounts/login/"):
-            shell.page.keyboard.press("Enter")
-        expect(form.get_by_role("alert")).not_to_be_empty()
-    expect(form.get_by_role("alert")).to_contain_text("Too many failed attempts")
-
-
 def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Server) -> None:
     shell = left(window, server, KEYBOARD)
     shell.chat.ask("Perhaps later")

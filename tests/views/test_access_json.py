@@ -106,6 +106,7 @@ def test_it_counts_in_the_throttle_of_the_page(alice: User, client: Client) -> N
     locked = log_in(client, "")
     assert (locked.status_code, locked.json()["error"]["code"]) == (429, "throttled")
     assert locked.json()["error"]["retry_after"] == int(locked["Retry-After"]) == 900
+    assert locked.json()["error"]["message"].startswith("Too many failed attempts")
 
 
 def test_a_browser_still_gets_pages(alice: User, client: Client) -> None:

@@ -1,5 +1,6 @@
 """The one-time link with which an invited person creates an account."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -54,6 +55,7 @@ def test_it_says_who_invites_and_fills_in_the_name(root: User, client: Client) -
     assert "<bdi>root</bdi> invites you to this chat. Choose a name and a password." in page
     assert 'name="username" type="text" autocomplete="username" value="Alice.Berger"' in page
     assert "Letters, digits and . + - _ @" in page
+    assert re.findall('autocomplete="(.*?)"', page) == ["username", "email", "new-password"]
 
 
 @pytest.mark.parametrize(

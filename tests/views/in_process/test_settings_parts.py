@@ -1,5 +1,7 @@
 """The sections of the settings: on their pages, and without their shell for the dialog over the chat."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -32,6 +34,16 @@ def test_assistants_and_prompts_are_a_place_of_their_own(alice_client: Client, s
     assert [f'href="/settings/{each}"' in sections for each in (*LIBRARY, *SETTINGS)] == [True] * 2 + [
         False
     ] * len(SETTINGS)
+
+
+def test_browsers_are_told_which_field_holds_what(alice_client: Client) -> None:
+    page = alice_client.get("/accounts/password/").content.decode()
+    fields = [tag for tag in re.findall("<input [^>]+>", page) if "autocomplete=" in tag]
+    assert [re.findall(r'(?:name|autocomplete)="([^"]+)"', tag) for tag in fields] == [
+        ["username", "username"],
+        ["current", "current-password"],
+        ["new_password1", "new-password"],
+    ]
 
 
 def test_the_browsers_zone_is_named_only_if_it_is_known(alice_client: Client) -> None:

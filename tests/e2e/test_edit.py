@@ -88,15 +88,6 @@ def test_an_edit_that_was_given_up_stays_so(chat: ChatPage) -> None:
     assert "edit-" not in str(chat.page.evaluate("Object.keys(localStorage)"))
 
 
-def test_two_tabs_keep_their_edits_of_one_question_apart(chat: ChatPage) -> None:
-    tab = chat.another_tab()
-    opened(chat).fill("From here")
-    opened(tab).fill("From there")
-    for each, text in ((chat, "From here"), (tab, "From there"), (chat, "From here")):
-        each.page.reload()
-        expect(box(each.questions.first)).to_have_value(text)
-
-
 def test_an_edit_of_a_closed_tab_is_continued_and_removed(chat: ChatPage) -> None:
     tab = chat.another_tab()
     opened(tab).fill("Begun there")

@@ -162,26 +162,6 @@ def test_a_favourite_that_is_not_saved_is_taken_back(window: Window, server: Ser
     expect(star(shell, OTHER)).to_have_attribute("aria-pressed", "false")
 
 
-def test_keys_move_in_the_list_as_in_a_menu(window: Window, server: Server) -> None:
-    shell = opened(Shell.open(window, server, KEYBOARD))
-    radios = shell.picker.get_by_role("radio")
-    shell.page.keyboard.press("ArrowDown")
-    expect(shell.picker.get_by_role("radio", name=DEFAULT)).to_be_focused()
-    shell.page.keyboard.press("Home")
-    expect(radios.first).to_be_focused()
-    shell.page.keyboard.press("ArrowUp")
-    expect(radios.last).to_be_focused()
-    shell.page.keyboard.press("Home")
-    expect(radios.first).to_be_focused()
-    shell.page.keyboard.press("End")
-    expect(radios.last).to_be_focused()
-    shell.page.keyboard.press("k")
-    expect(shell.picker.get_by_role("radio", name="Kimi K2.6")).to_be_focused()
-    chosen(shell, FIRST_DOOR)
-    shell.page.keyboard.press("Enter")
-    chosen(shell, "Kimi K2.6")
-
-
 @pytest.mark.parametrize("size", [(1280, 800), (844, 390), (640, 400), (320, 640)])
 def test_rows_have_one_height_and_the_list_has_room(
     window: Window, server: Server, size: tuple[int, int]

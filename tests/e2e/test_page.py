@@ -92,18 +92,6 @@ def test_an_end_that_is_no_good_one_is_said_and_stays_said(
     assert chat.ended(status) == text
 
 
-def test_the_enter_that_ends_a_composition_sends_nothing(chat: ChatPage) -> None:
-    chat.box.fill("こんにち")
-    enter = {"key": "Enter", "bubbles": True, "cancelable": True}
-    chat.box.dispatch_event("keydown", {**enter, "isComposing": True})
-    chat.box.dispatch_event("keydown", {**enter, "keyCode": 229})
-    expect(chat.questions).to_have_count(0)
-    expect(chat.box).to_have_value("こんにち")
-    chat.box.dispatch_event("keydown", enter)
-    expect(chat.questions).to_have_count(1)
-    assert chat.ended() == "You said: こんにち"
-
-
 def test_markup_in_a_question_or_a_reply_stays_text(chat: ChatPage) -> None:
     assert chat.asked(HOSTILE) == f"You said: {HOSTILE}"
     chat.page.reload()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.e2e.axe import WINDOW, findings
-from tests.e2e.chat_page import Window, question
+from tests.e2e.chat_page import Window
 from tests.e2e.files_page import BLIND, DRAWING, PHOTO, SEEING, Pictures
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
 from tests.support.people import PASSWORD
@@ -256,18 +256,6 @@ def test_an_edit_keeps_adds_and_removes(window: Window, server: Server, width: i
     expect(chat.sent).to_have_attribute("alt", "plan.png")
     chat.page.reload()
     expect(chat.sent).to_have_attribute("alt", "plan.png")
-
-
-def test_a_picture_waits_in_the_queue_with_its_text(chat: Pictures) -> None:
-    chat.ask(question("words tokens=60 delay=0.05"))
-    chat.grown_to(5)
-    chat.add(PHOTO)
-    chat.ask("Well?")
-    expect(chat.page.locator("#queue")).to_contain_text("Well?")
-    expect(chat.tray).to_be_hidden()
-    expect(chat.replies).to_have_count(2)
-    chat.ended()
-    assert "I see 1 picture" in chat.text
 
 
 @pytest.mark.parametrize("width", [1280, 390])

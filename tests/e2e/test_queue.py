@@ -106,15 +106,6 @@ def test_after_a_stop_the_person_decides(chat: ChatPage) -> None:
     expect(queue(chat)).to_be_hidden()
 
 
-def test_a_failed_reply_holds_it_too(chat: ChatPage) -> None:
-    began(chat, question("cut after=30 delay=0.1"))
-    chat.ask("Second")
-    expect(rows(chat)).to_have_count(1)
-    chat.ended("interrupted")
-    expect(queue(chat)).to_contain_text("Not sent yet")
-    expect(chat.questions).to_have_count(1)
-
-
 def test_a_message_is_edited_in_its_place(chat: ChatPage) -> None:
     began(chat, question("words tokens=100 delay=0.05"))
     for text in ("Second", "Third"):

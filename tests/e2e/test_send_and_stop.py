@@ -24,10 +24,9 @@ def ends(chat: ChatPage) -> None:
     chat.ended("stopped")
 
 
-@pytest.mark.parametrize("apart", [0, 60, 250])
-def test_a_double_click_on_send_does_not_stop_the_reply(chat: ChatPage, apart: int) -> None:
+def test_a_double_click_on_send_does_not_stop_the_reply(chat: ChatPage) -> None:
     chat.box.fill(LONG)
-    chat.send.dblclick(delay=apart)
+    chat.send.dblclick(delay=60)
     goes_on(chat)
     ends(chat)
 

@@ -161,8 +161,8 @@ OVER = """() => [
 ]"""
 
 
-def say(page: Page, height: int, *, top: int = 0, scale: float = 1) -> None:
-    page.evaluate(SAY, {"height": height, "offsetTop": top, "scale": scale})
+def say(page: Page, height: int, *, top: int = 0) -> None:
+    page.evaluate(SAY, {"height": height, "offsetTop": top, "scale": 1})
 
 
 def lifted(page: Page, pixels: int) -> None:
@@ -214,12 +214,6 @@ def test_reading_further_up_is_not_disturbed(phone: ChatPage) -> None:
     lifted(page, 340)
     assert foot(page) <= 460
     assert page.evaluate("scrollY") == top
-
-
-def test_zooming_in_lifts_nothing(phone: ChatPage) -> None:
-    say(phone.page, 400, scale=2)
-    lifted(phone.page, 0)
-    assert foot(phone.page) > HEIGHT - 60
 
 
 def test_without_a_touch_screen_nothing_is_lifted(window: Window, server: Server) -> None:

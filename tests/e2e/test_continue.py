@@ -1,7 +1,6 @@
 """A reply that was stopped or cut goes on, and nobody can see where."""
 
-import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import DOUBLE_TAP_MILLISECONDS, ChatPage, Window, question, text_of, words
 from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, markup, named
@@ -17,6 +16,16 @@ def going_on(first: str, then: str) -> str:
     return f"Make a plan.\nfake: {first}\n{then.replace('fake:', 'fake-then:')}"
 
 
+def reloaded(chat: ChatPage) -> Locator:
+    """The last reply after a reload, which shows the same text and facts."""
+    facts = chat.reply.locator("[data-part=reply-meta]")
+    streamed, facts_text = markup(chat.reply), str(facts.text_content())
+    chat.page.reload()
+    assert markup(chat.reply) == streamed
+    expect(facts).to_have_text(facts_text)
+    return chat.reply
+
+
 @MOUSE_ELSEWHERE
 def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, way: Way) -> None:
     chat = ChatPage.open(window, server, **way.window)
@@ -30,10 +39,7 @@ def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, 
     assert whole == f"{begun} and the end."
     expect(chat.replies).to_have_count(1)
     expect(named(chat.reply, "Continue")).to_have_count(0)
-    streamed = markup(chat.reply)
-    chat.page.reload()
-    assert text_of(chat.reply) == whole
-    assert markup(chat.reply) == streamed
+    assert text_of(reloaded(chat)) == whole
 
 
 def test_a_continuation_joins_inside_a_list(chat: ChatPage) -> None:
@@ -45,9 +51,7 @@ def test_a_continuation_joins_inside_a_list(chat: ChatPage) -> None:
     expect(chat.reply.locator("ol > li")).to_have_count(2)
     expect(chat.reply.locator("strong")).to_have_text("bread and butter")
     expect(chat.reply.locator("figure.code code")).to_contain_text("print('bread')")
-    streamed = markup(chat.reply)
-    chat.page.reload()
-    assert markup(chat.reply) == streamed
+    reloaded(chat)
 
 
 def test_a_continuation_survives_a_reload_and_a_second_tab(chat: ChatPage) -> None:
@@ -90,23 +94,3 @@ def test_a_reply_that_cannot_go_on_stays_as_it_was(chat: ChatPage) -> None:
     expect(chat.notice).not_to_be_empty()
     assert chat.ended("truncated") == words(5)
     expect(named(chat.reply, "Continue")).to_be_focused()
-
-
-@pytest.mark.parametrize("status", ["stopped", "truncated"])
-def test_the_reply_meta_is_the_same_after_a_reload(chat: ChatPage, status: str) -> None:
-    chat.ask(
-        going_on(
-            "length tokens=20" if status == "truncated" else "words tokens=2000 delay=0.02",
-            says_line(" more", size=5),
-        )
-    )
-    chat.grown_to(20)
-    if status == "stopped":
-        chat.stop.click()
-    chat.ended(status)
-    MOUSE.press(named(chat.reply, "Continue"))
-    chat.ended()
-    facts = chat.reply.locator("[data-part=reply-meta]")
-    facts_text = str(facts.text_content())
-    chat.page.reload()
-    expect(facts).to_have_text(facts_text)

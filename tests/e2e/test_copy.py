@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, named, reach
+from tests.e2e.input_methods import MOUSE, delete, named, reach
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
@@ -71,7 +71,6 @@ def test_the_focus_stays_on_the_button_when_its_fence_closes(chat: ChatPage) -> 
     chat.ended()
 
 
-MARKDOWN = "# Bread\n\n* **Flour**\n* Water & salt <1 %\n\n```sh\nbake --now\n```\n"
 MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 
 
@@ -82,14 +81,6 @@ def says_so(chat: ChatPage) -> None:
 def copied(chat: ChatPage) -> str:
     says_so(chat)
     return str(chat.page.evaluate("navigator.clipboard.readText()"))
-
-
-@MOUSE_ELSEWHERE
-def test_a_streamed_reply_is_copied_without_its_marks(window: Window, server: Server, way: Way) -> None:
-    chat = ChatPage.open(window, server, **way.window, **MAY)
-    chat.asked(f"A recipe\n{says_line(MARKDOWN, size=5)}")
-    way.press(named(chat.reply, "Copy message"))
-    assert copied(chat) == "Bread\n\n• Flour\n• Water & salt <1 %\n\nbake --now"
 
 
 def test_a_question_is_copied_as_it_was_typed(window: Window, server: Server) -> None:

@@ -146,13 +146,6 @@ def test_each_tab_stop_is_outlined_and_in_view(window: Window, server: Server) -
         assert [stop["name"] for stop in stops if not (stop["framed"] and stop["seen"])] == [], path
 
 
-def test_at_four_hundred_per_cent_nothing_scrolls_sideways(window: Window, server: Server) -> None:
-    page = window(server, "alice", width=320)
-    for path in PAGES:
-        page.goto(path)
-        assert page.evaluate(OVERFLOW) == 0, path
-
-
 def test_no_text_is_cut_off_where_somebody_spaces_it(window: Window, server: Server) -> None:
     page = talk(window, server, bypass_csp=True).page
     for path in (page.url, *PAGES):

@@ -205,15 +205,6 @@ def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: 
     assert box(chat.questions.last)["y"] == before
 
 
-def test_a_reply_without_a_word_is_not_to_be_continued(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=9 first=600"))
-    expect(chat.reply.locator(".waiting")).to_be_visible()
-    chat.stop.click()
-    chat.ended("stopped")
-    expect(chat.reply.get_by_role("button", name="Try again")).to_be_visible()
-    expect(chat.reply.get_by_role("button", name="Continue")).to_have_count(0)
-
-
 def test_the_latest_question_is_whole_on_a_phone(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
     chat.asked("One line\nand another\nand the last one")

@@ -134,6 +134,8 @@ def test_there_is_one_way_to_try_again(chat: ChatPage, scenario: str, status: st
     chat.ended(status)
     told(chat)
     expect(chat.reply.get_by_role("button", name="Try again")).to_be_visible()
+    if status == "stopped":
+        expect(chat.reply.get_by_role("button", name="Continue")).to_have_count(0)
     for name in ("Regenerate", "Regenerate with another model"):
         expect(chat.reply.get_by_role("button", name=name, exact=True)).to_be_hidden()
     chat.page.goto("/")

@@ -68,19 +68,6 @@ def test_a_new_chats_instructions_go_with_its_first_question(window: Window, ser
     assert told(fake) == ["Be short."]
 
 
-@pytest.mark.parametrize("ending", ["Escape", "Cancel"])
-def test_unsaved_changes_are_not_kept(window: Window, server: Server, one, ending: str) -> None:
-    shell = opened(Shell.open(window, server, KEYBOARD, f"/c/{one}/"))
-    shell.page.keyboard.type("Nonsense")
-    if ending == "Escape":
-        shell.page.keyboard.press("Escape")
-    else:
-        shell.instructions.get_by_role("button", name="Cancel").click()
-    expect(shell.instructions).to_be_hidden()
-    opened(shell)
-    expect(shell.instructions.get_by_role("textbox")).to_have_value("")
-
-
 def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, server: Server, one) -> None:
     shell = opened(Shell.open(window, server, MOUSE, f"/c/{one}/"))
     shell.page.route("**/settings/", lambda route: route.abort())

@@ -196,7 +196,6 @@ def test_many_conversations_come_as_the_list_is_scrolled(window: Window, server:
     expect(shell.list.get_by_role("link", name="Older chats")).to_have_count(0)
 
 
-LONG = "A title that goes on and on until nobody would read it to its end"
 ROW = "row => row.getBoundingClientRect().height"
 
 
@@ -223,18 +222,6 @@ def test_the_account_menu_opens_moves_and_returns_the_focus(window: Window, serv
     expect(shell.page).to_have_url(f"{server.url}/conversations/")
     account = shell.page.locator(".account-button")
     assert account.get_attribute("aria-haspopup") is None, "it shows links here"
-
-
-def test_a_title_that_is_cut_off_has_a_tooltip(window: Window, server: Server) -> None:
-    drop(server.database, "alice")
-    conversations(server.database, "alice", [LONG, "Short"])
-    shell = Shell.open(window, server, MOUSE)
-    shell.list.hover()
-    expect(shell.page.locator(".options-button")).to_have_count(2)
-    for title, tooltip in (("Short", None), (LONG, LONG)):
-        link = shell.item(title).get_by_role("link")
-        link.hover()
-        assert link.get_attribute("title") == tooltip
 
 
 @pytest.mark.parametrize(("way", "least"), [(MOUSE, 36), (FINGER, 40)], ids=["mouse", "finger"])

@@ -79,14 +79,6 @@ def test_a_reply_in_a_hidden_tab_is_seen_with_the_tab(window: Window, server: Se
         look(shell.page, hidden=False)
 
 
-def test_returning_to_the_page_shows_the_current_list(window: Window, server: Server) -> None:
-    shell = Shell.open(window, server, MOUSE)
-    conversations(server.database, "alice", ["Sailing"])
-    look(shell.page, hidden=True)
-    look(shell.page, hidden=False)
-    expect(shell.item("Sailing")).to_be_visible()
-
-
 def test_a_list_update_keeps_the_focus_and_an_open_box(window: Window, server: Server) -> None:
     conversations(server.database, "alice", ["Sailing", "Baking"])
     shell = Shell.open(window, server, KEYBOARD)
@@ -132,13 +124,6 @@ def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, ser
     shell.chat.ended()
     shell.page.reload()
     assert shell.list.inner_text() == before
-
-
-def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -> None:
-    page = window(server, "alice", at="/", timezone_id="Pacific/Kiritimati")
-    assert {"tz": "Pacific/Kiritimati"}.items() <= {
-        c["name"]: c["value"] for c in page.context.cookies()
-    }.items()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

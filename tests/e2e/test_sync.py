@@ -189,29 +189,6 @@ def test_two_tabs_of_a_browser_show_the_same(chat: ChatPage) -> None:
     assert messages(second) == messages(chat)
 
 
-def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> None:
-    for n in range(3):
-        chat.asked(question("words tokens=300 delay=0", f"Question {n}"))
-    with chat.page.expect_response(STATE):
-        pass
-    place = "(n) => document.querySelectorAll('article')[n].getBoundingClientRect().top"
-    chat.page.mouse.move(700, 400)
-    chat.page.mouse.wheel(0, -500)
-    chat.page.wait_for_function("() => scrollY < document.documentElement.scrollHeight - innerHeight - 400")
-    chat.page.wait_for_timeout(300)
-    before = chat.page.evaluate(place, 4)
-    chat.page.route("**/js/sync*", lambda route: route.abort())  # one may leave a page before that has come
-    chat.page.reload()
-    chat.page.wait_for_function("() => scrollY > 0")
-    chat.page.wait_for_timeout(300)
-    assert abs(chat.page.evaluate(place, 4) - before) <= 2
-    chat.jump.click()
-    chat.page.reload()
-    chat.page.wait_for_function(
-        "() => scrollY > 0 && document.documentElement.scrollHeight - innerHeight - scrollY < 3"
-    )
-
-
 def test_the_place_is_kept_from_the_first_movement_on(chat: ChatPage) -> None:
     chat.asked(question("words tokens=600 delay=0", "The second question"))
     # Prevent the check that the page makes 1.5 seconds after it was loaded.

@@ -64,11 +64,10 @@ def by(*ways: Way) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("way", ways, ids=lambda way: f"{way.name}-{way.width}")
 
 
-ALL = by(MOUSE, KEYBOARD, FINGER)
-# For files whose other tests press the same controls with a mouse, on a page as wide as the keyboard's.
+# Other tests press such controls with a mouse, on a page as wide as the keyboard's.
 MOUSE_ELSEWHERE = by(KEYBOARD, FINGER)
 # For what stands in the list of conversations, which a narrow page has in a drawer.
-IN_DRAWER_TOO = by(MOUSE, KEYBOARD, FINGER, NARROW)
+IN_DRAWER_TOO = by(KEYBOARD, FINGER, NARROW)
 
 
 def named(article: Locator, name: str) -> Locator:

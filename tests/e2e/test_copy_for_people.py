@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from selectolax.lexbor import LexborHTMLParser
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import ALL, MOUSE, Way, named
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, named
 from tests.e2e.seed import talk
 from tests.support.server import Server
 
@@ -83,14 +83,14 @@ def opened(window: Window, server: Server, reply: str, **options: object) -> Cha
     return ChatPage(page)
 
 
-def copied(chat: ChatPage, way: Way = MOUSE, reply: int = -1) -> Copied:
-    way.press(named(chat.replies.nth(reply), "Copy message"))
+def copied(chat: ChatPage, way: Way = MOUSE) -> Copied:
+    way.press(named(chat.reply, "Copy message"))
     expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
     forms = chat.page.evaluate(READ)
     return Copied(forms["text/html"], forms["text/plain"])
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_letter_is_copied_as_it_looks_and_without_marks(window: Window, server: Server, way: Way) -> None:
     found = copied(opened(window, server, LETTER, **way.window), way)
     assert found.text == PLAIN
@@ -109,7 +109,7 @@ def test_a_letter_is_copied_as_it_looks_and_without_marks(window: Window, server
     assert not re.search("class=|style=|<button|<svg|<figure|color|tabindex|data-", found.html)
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_table_has_a_copy_of_its_own(window: Window, server: Server, way: Way) -> None:
     chat = opened(window, server, LETTER, **way.window)
     chat.reply.locator(".table").focus()
@@ -174,7 +174,7 @@ def test_both_forms_are_copied_without_a_clipboard_api(window: Window, server: S
     assert text == "A word."
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_the_markdown_is_in_the_menu(window: Window, server: Server, way: Way) -> None:
     chat = opened(window, server, LETTER, **way.window)
     way.press(named(chat.reply, "More actions"))

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.files_page import PHOTO, fire
-from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
+from tests.e2e.input_methods import KEYBOARD, MOUSE_ELSEWHERE, Way
 from tests.fake_cloudflare.server import Fake
 from tests.files import documents
 from tests.support.server import Server
@@ -76,7 +76,7 @@ def chips(chat: Documents) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("way", [MOUSE, KEYBOARD, FINGER], ids=str)
+@MOUSE_ELSEWHERE
 def test_documents_are_added_read_sent_and_edited(
     window: Window, server: Server, fake: Fake, way: Way
 ) -> None:

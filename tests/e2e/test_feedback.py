@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import WHY, ChatPage, Window
-from tests.e2e.input_methods import ALL, MOUSE, MOUSE_ELSEWHERE, Way, delete, named
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, named
 from tests.support.server import Server
 
 
@@ -51,7 +51,7 @@ def test_a_thumb_is_given_turned_and_taken_back(window: Window, server: Server, 
     pressed(chat, up=False, down=False)
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_reason_is_sent_from_under_the_reply_and_shown_again(
     window: Window, server: Server, way: Way
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
+from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
 
@@ -159,7 +159,7 @@ def test_another_model_shows_what_it_knows(window: Window, server: Server, one, 
     expect(number(opened(shell), "Temperature")).to_have_value("4")
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_slider_and_a_reset_set_the_temperature(
     window: Window, server: Server, one, fake, way: Way
 ) -> None:

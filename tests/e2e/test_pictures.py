@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Route, expect
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import Window
 from tests.e2e.files_page import BLIND, DRAWING, PHOTO, SEEING, Pictures
-from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
+from tests.e2e.input_methods import KEYBOARD, MOUSE_ELSEWHERE, Way
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -33,7 +33,7 @@ def in_view(images: Locator) -> Iterable[bool]:
     return images.evaluate_all("(all) => all.map((image) => image.complete && image.naturalWidth > 0)")
 
 
-@pytest.mark.parametrize("way", [MOUSE, KEYBOARD, FINGER], ids=str)
+@MOUSE_ELSEWHERE
 def test_pictures_are_added_described_sent_and_opened(window: Window, server: Server, way: Way) -> None:
     chat = Pictures.seeing(window, server, **way.window)
     loaded: list[str] = []

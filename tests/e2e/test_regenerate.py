@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
-from tests.e2e.input_methods import ALL, MOUSE, MOUSE_ELSEWHERE, Way, named, walks
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, named, walks
 from tests.support.server import Server
 
 OPENER = "Regenerate with another model"
@@ -36,7 +36,7 @@ def test_a_new_version_grows_in_the_place_of_the_old_one(window: Window, server:
     expect(chat.reply).to_have_attribute("data-message", str(old))
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_regenerate_with_another_model_names_it(window: Window, server: Server, way: Way) -> None:
     chat = replied(ChatPage.open(window, server, **way.window))
     model_name = str(chat.reply.locator("[data-part=model]").text_content())

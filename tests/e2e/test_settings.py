@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, open_instructions
-from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.input_methods import KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
 
@@ -25,7 +25,7 @@ def told(fake) -> list[str]:
     return [m["content"] for m in fake.calls[-1]["body"]["messages"] if m["role"] == "system"]
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_instructions_are_saved_and_told_to_the_model(
     window: Window, server: Server, one, fake, way: Way
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import ALL, FINGER, IN_DRAWER_TOO, KEYBOARD, MOUSE, Way, reach
+from tests.e2e.input_methods import FINGER, IN_DRAWER_TOO, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way, reach
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
 
@@ -105,7 +105,7 @@ def test_a_title_that_cannot_be_saved_stays_in_its_box(window: Window, server: S
     expect(shell.item("Bread").get_by_role("link")).to_be_focused()
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_the_open_conversations_title_is_renamed_in_the_header(
     window: Window, server: Server, three, way: Way
 ) -> None:
@@ -136,7 +136,7 @@ def test_a_deletion_is_taken_back(window: Window, server: Server, three, way: Wa
     assert shell.titles() == TITLES
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_deleting_the_open_conversation_can_be_undone(
     window: Window, server: Server, three, way: Way
 ) -> None:
@@ -199,7 +199,7 @@ def test_many_conversations_come_as_the_list_is_scrolled(window: Window, server:
 ROW = "row => row.getBoundingClientRect().height"
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_the_account_menu_opens_moves_and_returns_the_focus(window: Window, server: Server, way: Way) -> None:
     shell = Shell.open(window, server, way)
     shell.show_list()

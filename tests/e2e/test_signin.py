@@ -3,7 +3,7 @@
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window, question, text_of, words
-from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.input_methods import KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.seed import count_questions
 from tests.e2e.sessions import end_sessions_of, sign_in
 from tests.e2e.sidebar_page import Shell
@@ -34,7 +34,7 @@ def enter(shell: Shell, password: str = PASSWORD) -> None:
     shell.page.keyboard.press("Enter")
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, server: Server, way: Way) -> None:
     shell = left(window, server, way)
     text = f"Still here with a {way.name} of {way.width}?"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, text_of
-from tests.e2e.input_methods import ALL, MOUSE, Way
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.network import Network
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.fake_cloudflare.server import Fake
@@ -32,10 +32,10 @@ WATCH_LAST = """() => {
   note();
   new MutationObserver(note).observe(list, { childList: true, subtree: true });
 }"""
-NEW = {"mouse": "bob", "keyboard": "carol", "finger": "erin"}  # who have no chats yet
+NEW = {"keyboard": "carol", "finger": "erin"}  # who have no chats yet
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_beginning_goes_into_the_box_and_is_written_on(window: Window, server: Server, way: Way) -> None:
     shell = Shell.open(window, server, way, name=NEW[way.name])
     start = shell.page.get_by_role("button", name="Help me write", exact=True)

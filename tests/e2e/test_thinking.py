@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, open_instructions, question
-from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way, named, walks
+from tests.e2e.input_methods import FINGER, KEYBOARD, Way, named, walks
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -20,7 +20,7 @@ def burnt(chat: ChatPage, how: str = "enough=20000") -> None:
     expect(named(chat.reply, MORE)).to_be_visible()
 
 
-@pytest.mark.parametrize(("way", "offer"), [(MOUSE, MORE), (KEYBOARD, LESS), (FINGER, MORE)])
+@pytest.mark.parametrize(("way", "offer"), [(KEYBOARD, LESS), (FINGER, MORE)])
 def test_one_press_tries_again_with_more_or_less(
     window: Window, server: Server, fake, way: Way, offer: str
 ) -> None:

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of
-from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named, walks
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, named, walks
 from tests.support.server import Server
 
 
@@ -35,7 +35,7 @@ def question_texts(chat: ChatPage) -> list[str]:
     return [text_of(each) for each in chat.questions.all()]
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_the_chosen_version_is_stored_with_its_branch(window: Window, server: Server, way: Way) -> None:
     chat = two_versions(ChatPage.open(window, server, **way.window), "Further")
     way.press(named(chat.questions.first, "Previous version"))

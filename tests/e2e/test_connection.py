@@ -104,7 +104,7 @@ def test_a_connection_that_fell_silent_is_given_up_and_resumed(window: Window, n
     assert chat.ended() == words(250)
 
 
-@pytest.mark.parametrize("path", ["chat", "/", "/search/?q=diagnosis", "/settings/instructions/"])
+@pytest.mark.parametrize("path", ["chat", "/search/?q=diagnosis", "/settings/instructions/"])
 def test_a_sign_out_in_one_tab_shows_the_login_in_all(window: Window, server: Server, path: str) -> None:
     chat = ChatPage.open(window, server, "")
     sign_in(chat.page, "bob")

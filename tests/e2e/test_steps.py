@@ -20,7 +20,6 @@ STANDING = """() => {
     }
   }).observe({ type: 'layout-shift' });
 }"""
-WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)
 
 
 def searches(*queries: str) -> list[list[object]]:
@@ -41,7 +40,6 @@ def asked(chat: ChatPage, *turns: dict[str, object], **options: object) -> None:
     chat.ask(f"Where is the boat?\n{turns_line(*turns, **options)}")
 
 
-@WIDTHS
 def test_steps_are_shown_as_they_happen_and_fold_into_a_line(chat: ChatPage) -> None:
     turns: list[dict[str, object]] = [
         {"text": "Let me look.", "calls": searches("walnut", "boat")},
@@ -65,7 +63,7 @@ def test_steps_are_shown_as_they_happen_and_fold_into_a_line(chat: ChatPage) -> 
     expect(switch(chat)).to_be_checked()
 
 
-@WIDTHS
+@pytest.mark.parametrize("chat", [1280, 390], indirect=True)
 def test_what_the_model_has_written_stays_where_it_is(chat: ChatPage) -> None:
     turns: list[dict[str, object]] = [
         {"text": "Let me look. " * 12, "calls": searches("walnut", "boat", "a longer search for all of it")},
@@ -142,8 +140,7 @@ def test_what_a_model_calls_is_text_on_the_page(chat: ChatPage) -> None:
     assert re.search("1 search", chat.reply.locator(".steps > summary").inner_text())
 
 
-@WIDTHS
-@pytest.mark.parametrize("chosen", ["Allow once", "Don’t allow"])
+@pytest.mark.parametrize(("chat", "chosen"), [(1280, "Allow once"), (390, "Don’t allow")], indirect=["chat"])
 def test_the_person_is_asked_and_sees_what_would_be_sent(chat: ChatPage, chosen: str) -> None:
     url = f"https://web.example/?word=zinnober{'&more' * 40}"
     call = {"text": "I look.", "calls": [["read_page", {"url": url}]]}

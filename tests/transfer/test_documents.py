@@ -347,8 +347,3 @@ def test_what_an_import_has_no_time_for_is_named(three: bytes, monkeypatch: pyte
     job = imported(User.objects.create_user("ben"), three)
     assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
     assert {kind: found["count"] for kind, found in job.preview["lost"].items()} == {"unread": 2}
-
-
-def test_json_alone_leaves_the_documents_out(talk: Conversation) -> None:
-    job = imported(User.objects.create_user("ben"), as_json(talk))
-    assert (job.stored, job.preview["without"]["attachment"]["names"]) == (1, ["my [notes].md"])

@@ -1,6 +1,5 @@
 """Reading of the files of other chats."""
 
-import json
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -57,15 +56,6 @@ def test_of_claude_texts_and_thinking_are_read() -> None:
     assert (found.leaf, found.lost_files) == ("m2", ["notes.txt"])
 
 
-def test_of_claude_branches_are_read_where_they_are_named() -> None:
-    sent = samples.claude()
-    first, second = sent["chat_messages"]
-    first["parent_message_uuid"] = "00000000-0000-4000-8000-000000000000"
-    second["parent_message_uuid"] = "m1"
-    sent["chat_messages"].append(second | {"uuid": "m3", "content": [{"type": "text", "text": "Violets"}]})
-    assert [line[0] for line in lines(conversation_of(sent))] == [None, "Write a poem", "Write a poem"]
-
-
 @pytest.mark.parametrize("bare", [False, True])
 def test_of_open_webui_the_tree_is_read(bare: bool) -> None:
     sent = samples.open_webui()
@@ -98,52 +88,9 @@ def test_of_librechat_trees_and_lists_are_read(flat: bool) -> None:
     assert (found.messages[1].reasoning, found.messages[1].feedback) == ("Hm.", (True, ""))
 
 
-def test_of_chatgpt_sources_are_links_and_the_canvas_is_shown() -> None:
-    """Checked against public readers of its exports: chatgpt-exporter, chatgpt-export-parser."""
-    mark = "\ue200cite\ue202turn0search0\ue202turn0search1\ue201"
-    sent = samples.chatgpt()
-    call, reply = sent["mapping"]["call"]["message"], sent["mapping"]["a2"]["message"]
-    call |= {
-        "recipient": "canmore.create_textdoc",
-        "content": {
-            "content_type": "code",
-            "language": "json",
-            "text": json.dumps({"name": "cats", "type": "code/python", "content": "print('```')"}),
-        },
-    }
-    reply["content"]["parts"] = [f"\ue203A cat.\ue204 {mark} And \ue200image_group\ue202{{}}\ue201more."]
-    reply["metadata"]["content_references"] = [
-        {"matched_text": mark, "alt": "([Cats](https://cats.example))"}
-    ]
-    reply["metadata"]["content_references"] += [{"matched_text": " ", "alt": "no"}, {"matched_text": 1}]
-    assert lines(conversation_of(sent))[2][2] == (
-        "**cats**\n\n````python\nprint('```')\n````\n\nA cat. ([Cats](https://cats.example)) And more."
-    )
-
-
-def test_calls_of_tools_are_kept_with_the_reasoning() -> None:
+def test_tags_are_made_to_fit_or_left_out() -> None:
     sent = samples.open_webui(meta={"tags": ["math", "x" * 41, "a\nb", 1]})
-    first, second = (sent["chat"]["history"]["messages"][key] for key in ("a1", "a2"))
-    call = (
-        '<details type="tool_calls" done="true" name="sum" arguments="&quot;1&quot;">\n<summary>Tool Executed'
-    )
-    first["content"] = f"Wait.\n{call}</summary>\n</details>\n254"
-    second |= {
-        "content": "255",
-        "output": [{"type": "reasoning", "summary": [{"text": "Count."}]}, {"type": "x"}],
-    }
-    found = conversation_of(sent)
-    assert (found.messages[1].text, found.messages[1].reasoning) == ("Wait.\n\n254", "**sum**\n\n```\n1\n```")
-    assert (found.messages[2].text, found.messages[2].reasoning) == ("255", "Count.")
-    assert found.tags == ["math", "a b"]
-
-
-def test_of_librechat_pictures_and_errors_are_read() -> None:
-    sent = samples.librechat()
-    reply = sent["messages"][0]["children"][0]
-    reply["content"] = [{"type": "error", "error": "Out of quota."}, {"type": "image_file", "image_file": {}}]
-    found = conversation_of(sent)
-    assert (found.messages[1].text, found.lost_files) == ("Out of quota.", ["x.png", "image_file"])
+    assert conversation_of(sent).tags == ["math", "a b"]
 
 
 def test_a_reply_to_nothing_gets_a_question() -> None:
@@ -177,12 +124,6 @@ def test_times_that_cannot_be_are_left_out() -> None:
         assert datetime(2000, 1, 1, tzinfo=UTC) <= found.created <= datetime.now(UTC)
 
 
-def circle() -> ChatFile:
-    sent = samples.chatgpt()
-    sent["mapping"]["root"]["parent"] = "a2"
-    return sent
-
-
 def with_messages(number: int) -> ChatFile:
     message = samples.claude()["chat_messages"][0]
     return samples.claude(chat_messages=[message | {"uuid": str(key)} for key in range(number)])
@@ -198,8 +139,6 @@ def with_messages(number: int) -> ChatFile:
         ({"chat_messages": [1, None]}, "empty"),
         ({"history": {"messages": {"a": []}}}, "empty"),
         ({"conversationId": 1, "messages": [[]]}, "empty"),
-        (circle(), "loop"),
-        (samples.claude(chat_messages=samples.claude()["chat_messages"][:1] * 2), "duplicate"),
         (with_messages(MAX_IMPORTED_MESSAGES + 1), "many"),
     ],
 )

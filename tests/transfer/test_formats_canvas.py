@@ -14,12 +14,9 @@ from chat.transfer import child
 from chat.transfer.formats import patterns as patterns_module
 from chat.transfer.formats.patterns import Patterns
 from chat.transfer.records import ImportedConversation, decode
-from tests.transfer.turns import chatgpt, chatgpt_message, last, texts
+from tests.transfer.turns import ASK, DONE, chatgpt, chatgpt_message, last, texts
 from tests.transfer.turns import chatgpt_call as call
 from tests.transfer.turns import chatgpt_result as tool
-
-ASK = chatgpt_message("user", "Well?")
-DONE = chatgpt_message("assistant", "Done.")
 
 
 def canvas(verb: str, /, **sent: Any) -> Any:
@@ -46,6 +43,7 @@ LIST = canvas("create", name="list", type="document", content="- rope\n- tent\n-
         (canvas("comment", comments=[{"pattern": "tent", "comment": "Which?"}]), "> tent\n\nWhich?"),
         (call('{"updates": [{"pat', "canmore.update_textdoc"), '{"updates": [{"pat'),
         (canvas("create", name="a.py", type="code/python", content="1"), "**a.py**\n\n```python\n1\n```"),
+        (canvas("create", name="a", type="code/python", content="'```'"), "**a**\n\n````python\n'```'\n````"),
     ],
 )
 def test_a_reply_shows_the_document_as_its_call_leaves_it(change: Any, shown: str) -> None:

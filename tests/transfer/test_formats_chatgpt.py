@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.transfer.turns import chatgpt, chatgpt_message, files, last, sources, texts
+from tests.transfer.turns import ASK, DONE, GIF, chatgpt, chatgpt_message, files, last, sources, texts
 from tests.transfer.turns import chatgpt_call as call
 from tests.transfer.turns import chatgpt_result as tool
 
-ASK = chatgpt_message("user", "Well?")
 WEB = "https://a.example/x"
 
 
@@ -55,7 +54,15 @@ CITE = mark("cite", "turn0search0")
         (f"Read {mark('url', 'the [x]', WEB)}.", [], rf"Read [the \[x\]]({WEB})."),
         (f"Read {mark('url', 'this', 'javascript:x')}.", [], "Read this."),
         (f"Read {mark('url', 'this', WEB + '_(y)')}.", [], f"Read [this](<{WEB}_(y)>)."),
-        (f"A {CITE}", [{"matched_text": CITE, "alt": f"([A]({WEB}))"}], f"A ([A]({WEB}))"),
+        (
+            f"A {CITE}",
+            [
+                {"matched_text": CITE, "alt": f"([A]({WEB}))"},
+                {"matched_text": " ", "alt": "no"},
+                {"matched_text": 1},
+            ],
+            f"A ([A]({WEB}))",
+        ),
         (
             f"A {CITE}",
             [{"matched_text": CITE, "items": [{"title": "T", "url": WEB}, {"title": "U"}]}],
@@ -82,6 +89,7 @@ CITE = mark("cite", "turn0search0")
             [],
             "Look: [pictures: a hall, a tower]",
         ),
+        (f"And {mark('image_group', '{ }')}more.", [], "And more."),
         ("\ue203A cat\ue204 sat.\ue206", [], "A cat sat."),
         ("Cut off \ue200cite\ue202turn0sea", [], "Cut off"),
         ("Big【4†source】.", [], "Big [4]."),
@@ -133,7 +141,6 @@ def test_the_sources_of_references_are_kept_once() -> None:
     assert found.text == f"A ([A]({WEB}), [B]({WEB}/b)) b c"
 
 
-DONE = chatgpt_message("assistant", "Done.")
 RAN = "```python\n1+1\n```\n\n```\n2\n```"
 OUTPUT = {"content_type": "execution_output", "text": "2\n"}
 TIMEOUT = {"content_type": "system_error", "name": "Timeout", "text": "Too slow"}
@@ -263,7 +270,6 @@ def test_a_question_shows_the_passage_that_it_is_about() -> None:
 
 
 PICTURE = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://x"}
-GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 
 def test_pictures_and_recordings_are_named() -> None:

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.transfer.turns import files, last, librechat, sources, texts
+from tests.transfer.turns import GIF, files, last, librechat, sources, texts
 
 WEB = "https://a.example/x"
-GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 
 def artifact(body: str, kind: str = "text/html", title: str = "Page") -> str:
@@ -114,10 +113,11 @@ def test_a_part_is_kept_as(parts: Any, shown: str, thoughts: str) -> None:
 
 def test_parts_without_a_text_are_named() -> None:
     parts = [{"type": "brand_new"}, {"type": "input_audio", "input_audio": {}}, {"type": "text", "text": "a"}]
-    found = librechat([*parts, {"type": "image_file", "image_file": {"filename": "made.png"}}])
+    pictures = [{"type": "image_file", "image_file": each} for each in ({"filename": "made.png"}, {})]
+    found = librechat([*parts, *pictures])
     assert (found.left_out, found.lost_files) == (
         {"other": ["brand_new"], "recording": ["input_audio"]},
-        ["made.png"],
+        ["made.png", "image_file"],
     )
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from chat.transfer.formats import conversation_of
-from tests.transfer.turns import files, last, open_webui, sources, texts
+from tests.transfer.turns import GIF, files, last, open_webui, sources, texts
 
-GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 WEB = "https://a.example/x"
 
 
@@ -30,6 +29,11 @@ RAN = element("code_interpreter", "```python\n1+1\n```", output={"stdout": "2\n"
     [
         (element("reasoning", "&gt; Hm &lt;b&gt;.\n&gt; So.") + "\nYes.", "Yes.", "Hm <b>.\nSo."),
         (f"Wait.\n{CALL}\nYes.", "Wait.\n\nYes.", CALLED),
+        (
+            element("tool_calls", name="sum", arguments="1").replace("&quot;sum&quot;", "sum"),
+            "",
+            "**sum**\n\n```\n1\n```",
+        ),
         (f"I run.\n{RAN}\nDone.", "I run.\n\n```python\n1+1\n```\n\n```\n2\n3\n```\n\nDone.", ""),
         (element("code_interpreter", "`x`", output='{"stderr": "bad"}'), "`x`\n\n```\nbad\n```", ""),
         (element("code_interpreter", "`x`", output="a\0b"), "`x`\n\n```\nab\n```", ""),
@@ -62,6 +66,7 @@ OUTPUT = [
     {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_text", "text": "21 °C"}]},
     {"type": "open_webui:code_interpreter", "code": "1+1", "lang": "python", "output": {"stdout": "2"}},
     {"type": "message", "content": [{"type": "output_text", "text": "Yes."}]},
+    {"type": "x"},
 ]
 
 

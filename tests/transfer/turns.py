@@ -7,6 +7,8 @@ from chat.transfer.formats import conversation_of
 from chat.transfer.records import ImportedConversation, ImportedMessage
 from tests.transfer.samples import BEGUN, ChatFile
 
+GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
 
 def chatgpt_message(
     role: str, content: Any, recipient: str = "all", name: str = "", **about: Any
@@ -14,6 +16,10 @@ def chatgpt_message(
     kept = content if isinstance(content, dict) else {"content_type": "text", "parts": [content]}
     author = {"role": role, "name": name or None}
     return {"author": author, "content": kept, "recipient": recipient, "metadata": about}
+
+
+ASK = chatgpt_message("user", "Well?")
+DONE = chatgpt_message("assistant", "Done.")
 
 
 def chatgpt_result(content: Any, name: str = "python", **about: Any) -> Any:

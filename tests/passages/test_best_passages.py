@@ -21,15 +21,14 @@ from chat.models import Attachment, User
 from chat.upstream.catalog import LlmModel
 from tests.passages.stored import document
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("attachments"),
+]
 MODEL = LlmModel("@cf/a/b", "B", window=3_000)
 PAGES = [f"Nothing of interest on page {number}. " * 30 for number in range(40)]
 PATIENCE = 60.0  # seconds
-
-
-@pytest.fixture(autouse=True)
-def folder(attachments: Any) -> None:
-    pass
 
 
 @pytest.fixture

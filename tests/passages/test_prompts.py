@@ -15,16 +15,15 @@ from chat.upstream.chat_request import ChatRequest
 from tests.passages.building import built
 from tests.passages.stored import document
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("attachments"),
+]
 LARGE = LlmModel("@cf/a/b", "B", window=100_000)
 SMALL = LlmModel("@cf/a/s", "S", window=6_000)
 LOCAL = LlmModel("local/a", "A", window=4_096, local=True)
 FILLER = "Nothing of interest happens on this page, again and again. " * 40
-
-
-@pytest.fixture(autouse=True)
-def folder(attachments: Any) -> None:
-    pass
 
 
 @pytest.fixture

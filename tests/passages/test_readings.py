@@ -1,7 +1,6 @@
 """The same bytes read twice: people get what was read for them, and keep it."""
 
 import io
-from typing import Any
 
 import pytest
 
@@ -10,13 +9,12 @@ from chat.files.extraction import Extracted
 from chat.files.passages.pages import all_pages, key_of, some_pages
 from chat.models import Attachment, DocumentPage, User
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("attachments"),
+]
 CONTENT = b"the same bytes"
-
-
-@pytest.fixture(autouse=True)
-def folder(attachments: Any) -> None:
-    pass
 
 
 def read(name: str, *pages: str) -> Attachment:

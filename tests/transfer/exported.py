@@ -4,16 +4,20 @@ import json
 import uuid
 from collections.abc import Collection
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
 
 from chat.accounts.timezones import UTC
 from chat.models import Conversation, User
+from chat.transfer import json_export
 from chat.transfer.archive import archive_pieces
 from chat.transfer.html_export import html_pieces
 from chat.transfer.json_export import json_pieces
 from chat.transfer.markdown_export import markdown_pieces
+
+SCHEMA = json.loads((Path(json_export.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 
 
 def as_json(conversation: Conversation) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Citations in exports of each format, and in the import of our own JSON."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -9,8 +7,7 @@ import pytest
 
 from chat.models import Citation, Conversation, ImportJob, Message, User
 from chat.rendering.definitions import PARSER
-from chat.transfer import json_export
-from tests.transfer.exported import as_html, as_json, as_markdown
+from tests.transfer.exported import SCHEMA, as_html, as_json, as_markdown
 from tests.transfer.importing import imported
 
 pytestmark = [
@@ -18,7 +15,6 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("folder"),
 ]
-SCHEMA = json.loads((Path(json_export.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 FIELDS = ("number", "title", "url", "page", "text", "created")
 
 

@@ -7,7 +7,6 @@ import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import jsonschema_rs
 import pytest
@@ -17,15 +16,13 @@ from chat.accounts.timezones import UTC
 from chat.library import assistants
 from chat.library.assistants import AssistantContent
 from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, Tag, User
-from chat.transfer import json_export
 from chat.transfer.archive import archive_pieces
 from chat.transfer.html_export import style_sheet
 from tests.support import message_trees
 from tests.support.message_trees import Tree, run
-from tests.transfer.exported import archived, as_json, as_markdown
+from tests.transfer.exported import SCHEMA, archived, as_json, as_markdown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-SCHEMA = json.loads((Path(json_export.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture

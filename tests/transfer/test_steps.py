@@ -1,8 +1,6 @@
 """The calls of tools in our own JSON, and in an import of it."""
 
-import json
 from datetime import UTC
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -12,7 +10,6 @@ from chat.engine.generation import step_store
 from chat.models import Citation, Conversation, ImportJob, Step, User
 from chat.search.query import parse
 from chat.search.results import search
-from chat.transfer import json_export
 from chat.transfer.reader import Untrusted, _check_tree
 from chat.transfer.records import (
     MAX_STEPS,
@@ -22,7 +19,7 @@ from chat.transfer.records import (
     ImportedStep,
 )
 from tests.support.steps import BEGUN, looked_up
-from tests.transfer.exported import as_html, as_json, as_markdown
+from tests.transfer.exported import SCHEMA, as_html, as_json, as_markdown
 from tests.transfer.importing import imported
 
 pytestmark = [
@@ -30,17 +27,11 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("folder"),
 ]
-SCHEMA = json.loads((Path(json_export.__file__).parent / "conversation.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
 def talk() -> Conversation:
     return looked_up(User.objects.create_user("ann"))
-
-
-@pytest.fixture
-def bob() -> User:
-    return User.objects.create_user("bob")
 
 
 def reply(exported: dict[str, Any]) -> dict[str, Any]:

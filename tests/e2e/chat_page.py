@@ -20,6 +20,7 @@ DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the sec
 # background.js marks it, with which the page loads what sends once something is typed or pointed at.
 READY = ".account-button[aria-haspopup=menu]"
 Window = Callable[..., Page]
+MAY_COPY = {"permissions": ["clipboard-read", "clipboard-write"]}
 WHY = "What was wrong? (optional, administrators can read it)"
 
 
@@ -129,6 +130,12 @@ def open_instructions(page: Page) -> Locator:
 def text_of(article: Locator) -> str:
     """A message's text."""
     return article.locator("[data-part=text]").text_content() or ""
+
+
+def box(element: Locator) -> dict[str, float]:
+    found = element.bounding_box()
+    assert found
+    return found
 
 
 def words(count: int) -> str:

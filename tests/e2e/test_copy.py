@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import MAY_COPY, ChatPage, Window
 from tests.e2e.input_methods import MOUSE, delete, named, reach
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
@@ -71,9 +71,6 @@ def test_the_focus_stays_on_the_button_when_its_fence_closes(chat: ChatPage) -> 
     chat.ended()
 
 
-MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
-
-
 def says_so(chat: ChatPage) -> None:
     expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
 
@@ -84,14 +81,14 @@ def copied(chat: ChatPage) -> str:
 
 
 def test_a_question_is_copied_as_it_was_typed(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, **MAY)
+    chat = ChatPage.open(window, server, **MAY_COPY)
     chat.asked("  two\n\n   lines *as they are* ")
     MOUSE.press(named(chat.questions.last, "Copy message"))
     assert copied(chat) == "  two\n\n   lines *as they are* "
 
 
 def test_a_failed_copy_is_noted_under_the_message(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, **MAY)
+    chat = ChatPage.open(window, server, **MAY_COPY)
     chat.asked("Hello")
     delete(chat)
     MOUSE.press(named(chat.questions.last, "Copy message"))

@@ -7,12 +7,11 @@ import pytest
 from playwright.sync_api import expect
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import MAY_COPY, ChatPage, Window
 from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, named
 from tests.e2e.seed import talk
 from tests.support.server import Server
 
-MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 READ = """async () => {
   const [item] = await navigator.clipboard.read();
   const forms = ['text/html', 'text/plain'].filter((type) => item.types.includes(type));
@@ -79,7 +78,7 @@ class Copied(NamedTuple):
 
 
 def opened(window: Window, server: Server, reply: str, **options: object) -> ChatPage:
-    page = window(server, "alice", at=talk(server, "alice", ["Write it.", reply]), **{**MAY, **options})
+    page = window(server, "alice", at=talk(server, "alice", ["Write it.", reply]), **{**MAY_COPY, **options})
     return ChatPage(page)
 
 

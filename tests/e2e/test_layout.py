@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.chat_page import ChatPage, Window, open_instructions, question
+from tests.e2e.chat_page import ChatPage, Window, box, open_instructions, question
 from tests.e2e.input_methods import FINGER, MOUSE
 from tests.e2e.seed import numbered, talk
 from tests.e2e.sidebar_page import Shell, conversations, drop
@@ -62,12 +62,6 @@ OFF = f"""() => {{
   }});
 }}"""
 DOT = 20  # it hangs 12 pixels below the text, and is 8 high
-
-
-def box(element: Locator) -> dict[str, float]:
-    found = element.bounding_box()
-    assert found
-    return found
 
 
 def end(element: Locator) -> float:

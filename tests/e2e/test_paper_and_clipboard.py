@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import MAY_COPY, ChatPage, Window
 from tests.e2e.seed import numbered, talk
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.fake_cloudflare.tool_scenarios import turns_line
@@ -193,7 +193,6 @@ SELECT_ALL = """() => { const range = document.createRange();
   document.dispatchEvent(new Event('selectstart'));
   getSelection().removeAllRanges(); getSelection().addRange(range); }"""
 HTML_OF_REPLY = "() => [...document.querySelectorAll('.reply [data-part=text]')].at(-1).innerHTML"
-MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 
 
 def test_a_streamed_equation_is_the_one_of_a_reload(chat: ChatPage) -> None:
@@ -206,7 +205,7 @@ def test_a_streamed_equation_is_the_one_of_a_reload(chat: ChatPage) -> None:
 
 
 def test_a_selection_is_copied_as_tex(window: Window, server: Server) -> None:
-    chat = ChatPage.open(window, server, **MAY)
+    chat = ChatPage.open(window, server, **MAY_COPY)
     chat.asked(f"Go on.\n{says_line(TEXT)}")
     chat.page.evaluate(SELECT_ALL)
     chat.page.wait_for_function(LOADED)

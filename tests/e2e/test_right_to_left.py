@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window, box, question
 from tests.e2e.sidebar_page import conversations
 from tests.e2e.translation_audit import too_wide
 from tests.fake_cloudflare.text_scenarios import says_line
@@ -30,12 +30,6 @@ INK = """element => {
 @pytest.fixture(scope="module")
 def server(pseudo_locale_server: Server) -> Server:
     return pseudo_locale_server
-
-
-def box(element: Locator) -> dict[str, float]:
-    found = element.bounding_box()
-    assert found
-    return found
 
 
 def stands_right(text: Locator) -> bool:

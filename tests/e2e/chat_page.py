@@ -128,7 +128,6 @@ def open_instructions(page: Page) -> Locator:
 
 
 def text_of(article: Locator) -> str:
-    """A message's text."""
     return article.locator("[data-part=text]").text_content() or ""
 
 

@@ -36,13 +36,10 @@ class Request:
 
 @dataclass
 class Visit:
-    """All requests of one visit."""
-
     requests: dict[str, Request] = field(default_factory=lambda: defaultdict(lambda: Request("", "", "")))
 
     @property
     def fetched(self) -> list[Request]:
-        """Return the requests that went over the wire."""
         return [request for request in self.requests.values() if not request.kept]
 
     @property

@@ -82,7 +82,6 @@ def planted(server: Server) -> list[str]:
 
 @pytest.fixture
 def open_chat(window: Window, server: Server) -> Callable[..., ChatPage]:
-    """A new conversation."""
     return lambda: ChatPage.open(window, server, **WINDOW)
 
 

@@ -67,7 +67,6 @@ def sent(fake) -> dict[str, Any]:
 
 
 def next_request_body(shell: Shell, fake) -> dict[str, Any]:
-    """Return the request body of the next question."""
     before = shell.chat.questions.count()
     shell.chat.ask("Hello")
     expect(shell.chat.questions).to_have_count(before + 1)  # a finger's tap is heard a moment later

@@ -34,7 +34,6 @@ def path(chat: ChatPage, what: str = "messages/") -> str:
 
 
 def messages(chat: ChatPage) -> list[str]:
-    """Return the texts on the page, oldest first."""
     return [text_of(article).split("\n")[0] for article in chat.page.locator("article.message").all()]
 
 

@@ -70,7 +70,6 @@ def link(rectangle: str, address: str) -> str:
 
 
 def texts(content: bytes) -> list[str]:
-    """Return the texts of the pages."""
     return [cleaned(text) for text in pdf_pages(content, 99)]
 
 

@@ -14,7 +14,6 @@ def encoded(picture: Image.Image, form: str, **options: Any) -> bytes:
 
 
 def gradient(width: int = 64, height: int = 48) -> Image.Image:
-    """A picture with many colours."""
     return Image.merge(
         "RGB",
         [

@@ -43,7 +43,6 @@ def question(talk: Conversation, *pictures: Attachment) -> Message:
 
 
 def age(hours: float = 2) -> None:
-    """Let the files have been uploaded some hours ago."""
     AttachmentFile.objects.update(uploaded=timezone.now() - timedelta(hours=hours))
 
 

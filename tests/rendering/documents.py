@@ -209,5 +209,4 @@ documents = st.lists(st.sampled_from(LINES + DEFINITIONS * 2), min_size=1, max_s
 
 
 def cuts_of(text: str) -> st.SearchStrategy[list[int]]:
-    """Generate the positions at which a text is cut into pieces."""
     return st.lists(st.integers(0, len(text)), max_size=12).map(lambda cuts: [*sorted(cuts), len(text)])

@@ -21,7 +21,6 @@ MANY = settings(max_examples=300)
 
 
 def equations(text: str) -> list[str]:
-    """The TeX of the equations in a text."""
     return TEX.findall("".join(render(text)))
 
 

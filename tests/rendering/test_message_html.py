@@ -32,7 +32,6 @@ def coloured(html: str) -> int:
 
 @pytest.fixture
 def rendered(monkeypatch) -> list[str]:
-    """The texts that were rendered."""
     texts: list[str] = []
 
     def parse(text, *args, **kwargs):

@@ -68,7 +68,6 @@ def start(job: ImportJob) -> None:
 
 
 def checked(user: User, value: Any) -> ImportJob:
-    """Upload and check a file."""
     job = uploaded(user, value)
     work()
     job.refresh_from_db()

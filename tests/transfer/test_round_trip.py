@@ -91,7 +91,6 @@ def conversations(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def take(user: User, value: Any) -> Conversation:
-    """Import one conversation."""
     found = conversation_of(json.loads(json.dumps(value)))
     store_conversation(user, found, catalog.current.get())
     return Conversation.objects.get(pk=id_of(user, found))

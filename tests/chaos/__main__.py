@@ -5,7 +5,6 @@ import asyncio
 import random
 import signal
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,18 +23,13 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--database", choices=("sqlite", "postgres", "both"), default="both")
     parser.add_argument("--rounds", type=int, default=2, help="on each database")
-    parser.add_argument("--minutes", type=float, help="on each database; instead of --rounds")
     parser.add_argument("--faults", type=int, default=DEFAULT.faults, help="in each round")
     parser.add_argument("--replies", type=int, default=DEFAULT.replies, help="in each round")
     parser.add_argument("--rate", type=float, default=DEFAULT.rate, help="tokens a second of each reply")
     parser.add_argument("--seed", type=int, help="of the first round; each further one has the next")
     parser.add_argument("--only", type=Kind, nargs="+", choices=list(Kind), help="faults of these kinds")
-    parser.add_argument(
-        "--overlap", action="store_true", help="end processes while the database is away, too"
-    )
     parser.add_argument("--viewers", type=int, default=DEFAULT.viewers, help="of each reply")
     parser.add_argument("--fleet", action="store_true", help="on three hosts that can be cut off (as root)")
-    parser.add_argument("--schedule", type=Path, help="a file with the faults of each round, a line each")
     parser.add_argument("--evidence", type=Path, default=EVIDENCE, help="where failing rounds are kept")
     given = parser.parse_args()
     if given.fleet and given.database == "sqlite":
@@ -45,17 +39,12 @@ def options() -> argparse.Namespace:
 
 async def rounds(database: str, given: argparse.Namespace, seed: int, found: list[Totals]) -> None:
     """All rounds on one database; what is counted so far is in `found` at any time."""
-    began = time.monotonic()
     async with staged(database, fleet=given.fleet) as stage:
         totals = Totals(database, stage.skipped)
         found.append(totals)
-        while True:
-            report = await one(stage, given, seed)
+        for number in range(given.rounds):
+            report = await one(stage, given, seed + number)
             totals.add(report.faults, report.total)
-            seed += 1
-            over = time.monotonic() - began > given.minutes * 60 if given.minutes else None
-            if over if over is not None else totals.rounds >= given.rounds:
-                return
 
 
 async def one(stage: Stage, given: argparse.Namespace, seed: int) -> Report:
@@ -78,12 +67,9 @@ async def one(stage: Stage, given: argparse.Namespace, seed: int) -> Report:
 
 
 def planned(stage: Stage, given: argparse.Namespace, seed: int, size: Size) -> list[Fault]:
-    if given.schedule:
-        return [Fault.parse(line) for line in given.schedule.read_text().splitlines() if line.strip()]
     kinds = [kind for kind in stage.kinds if not given.only or kind in given.only]
     hosts = stage.hosts.count if stage.hosts else 0
-    together = {"shared": stage.shared, "overlap": given.overlap, "hosts": hosts}
-    return schedule.faults(seed, size, kinds, len(stage.processes), **together)
+    return schedule.faults(seed, size, kinds, len(stage.processes), shared=stage.shared, hosts=hosts)
 
 
 def replay(stage: Stage, given: argparse.Namespace, seed: int) -> str:
@@ -91,9 +77,7 @@ def replay(stage: Stage, given: argparse.Namespace, seed: int) -> str:
     command += f" --faults {given.faults} --replies {given.replies} --rate {given.rate:g}"
     command += f" --only {' '.join(given.only)}" if given.only else ""
     command += f" --viewers {given.viewers}" if given.viewers != DEFAULT.viewers else ""
-    command += " --overlap" if given.overlap else ""
-    command += " --fleet" if given.fleet else ""
-    return command + (f" --schedule {given.schedule}" if given.schedule else "")
+    return command + (" --fleet" if given.fleet else "")
 
 
 async def everything(given: argparse.Namespace) -> int:

@@ -1,13 +1,7 @@
 """Faults as lines of a schedule: what happens to whom, when and for how long."""
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
-
-_LINE = re.compile(
-    r"\s*(?P<at>[\d.]+) s\s+(?P<kind>\w+)\s+(?:(?:process|host) (?P<process>\d+)|everyone)"
-    r"(?:\s+for (?P<seconds>[\d.]+) s)?(?:\s+\((?P<how>[\w+-]+)\))?\s*"
-)
 
 
 class Kind(StrEnum):
@@ -40,10 +34,8 @@ class Reach(StrEnum):
     MODEL = "model"  # its replies go on
 
 
-# Faults that keep text from being stored within half a second: a process that is killed meanwhile loses more,
-# unless it could write its text beside the database.
+# Faults that keep text from being stored within half a second: a process that is killed meanwhile loses more.
 STORAGE = {Kind.DATABASE, Kind.LOCK, Kind.DISK, Kind.SLOW, Kind.FREEZE, Kind.HOST}
-WRITTEN_BESIDE = {Kind.DATABASE, Kind.LOCK}
 ENDINGS = {Kind.KILL, Kind.TERM}
 HARMLESS_TOGETHER = {Kind.CUT, Kind.REDIS, Kind.CLOCK}
 
@@ -68,16 +60,6 @@ class Fault:
         line = f"{self.at:6.1f} s  {self.kind:<8}  {whom}"
         line += f"  for {self.seconds:g} s" if self.seconds else ""
         return line + (f"  ({self.how})" if self.how else "")
-
-    @classmethod
-    def parse(cls, line: str) -> "Fault":
-        """Reads what `str` writes. Raises ValueError."""
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise ValueError(f"not a line of a schedule: {line!r}")
-        process = None if match["process"] is None else int(match["process"])
-        seconds = float(match["seconds"] or 0)
-        return cls(float(match["at"]), Kind(match["kind"]), process, seconds, match["how"] or "")
 
     def touches(self, other: "Fault") -> bool:
         """Return True if both may happen to the same process."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from .faults import ENDINGS, HARMLESS_TOGETHER, STORAGE, WRITTEN_BESIDE, Fault, How, Kind, Reach
+from .faults import ENDINGS, HARMLESS_TOGETHER, STORAGE, Fault, How, Kind, Reach
 
 OUTAGES_SECONDS = (5.0, 12.0, 12.0, 20.0, 20.0, 60.0)
 HOUR_SECONDS = 3600
@@ -74,26 +74,16 @@ def _reply(random: Random, name: str, number: int, size: Size) -> Reply:
 
 
 def faults(
-    seed: int,
-    size: Size,
-    kinds: list[Kind],
-    processes: int,
-    *,
-    shared: bool,
-    overlap: bool = False,
-    hosts: int = 0,
+    seed: int, size: Size, kinds: list[Kind], processes: int, *, shared: bool, hosts: int = 0
 ) -> list[Fault]:
-    """`shared`: one file for all, as with SQLite, where a frozen process may hold the lock of the others.
-
-    `overlap`: processes end also while the database is away.
-    """
+    """`shared`: one file for all, as with SQLite, where a frozen process may hold the lock of the others."""
     random = Random(f"faults {seed}")
     chosen: list[Fault] = []
     for _ in range(TRIES):
         if len(chosen) == size.faults:
             break
         fault = _fault(random, random.choice(kinds), size, processes, hosts, shared)
-        if not any(conflict(fault, other, shared=shared, overlap=overlap) for other in chosen):
+        if not any(conflict(fault, other, shared=shared) for other in chosen):
             chosen.append(fault)
     return sorted(chosen, key=lambda fault: fault.at)
 
@@ -129,7 +119,7 @@ def _fault(random: Random, kind: Kind, size: Size, processes: int, hosts: int, s
             return Fault(at, kind, host, random.choice(OUTAGES_SECONDS), reach)
 
 
-def conflict(one: Fault, other: Fault, *, shared: bool, overlap: bool) -> bool:
+def conflict(one: Fault, other: Fault, *, shared: bool) -> bool:
     """Return True if the faults must not overlap: one would undo the other, or no text could be stored."""
     margin = MARGIN_SECONDS if {one.kind, other.kind} & ENDINGS else 1.0
     apart = one.end + margin <= other.at or other.end + margin <= one.at
@@ -140,8 +130,6 @@ def conflict(one: Fault, other: Fault, *, shared: bool, overlap: bool) -> bool:
     if {one.kind, other.kind} & HARMLESS_TOGETHER:
         return False
     both = {one.kind, other.kind}
-    if overlap and both & ENDINGS and both & WRITTEN_BESIDE:
-        return False
     if both & ENDINGS and both & STORAGE and shared:
         return True
     return one.touches(other)

@@ -120,25 +120,20 @@ def test_a_fence_cannot_be_closed_by_what_is_in_it(notes: Host, settings: Any) -
     assert (len(result.summary), "\n" in result.summary) == (300, False)
 
 
-@pytest.mark.parametrize("change", [{"accepted": None}, {"asks_first": True}])
-def test_a_tool_that_was_withdrawn_since_is_not_called(
-    row: McpServer, times: Host, change: dict[str, Any]
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (McpTool, {"accepted": None}),
+        (McpTool, {"asks_first": True}),
+        (McpServer, {"url": "http://127.0.0.1:1/mcp"}),
+        (McpServer, {"headers": "X-Key: $MCP_KEY"}),
+    ],
+)
+def test_a_tool_that_has_changed_since_is_not_called(
+    row: McpServer, times: Host, model: Any, change: dict[str, Any]
 ) -> None:
     tool = tool_of(row, 1)
-    McpTool.objects.update(**change)
-    servers.load()
-    times.forget()
-    with pytest.raises(ToolFailed, match="isn’t offered any more"):
-        call(tool, {"timezone": "Europe/Berlin"})
-    assert times.seen == []
-
-
-@pytest.mark.parametrize("change", [{"url": "http://127.0.0.1:1/mcp"}, {"headers": "X-Key: $MCP_KEY"}])
-def test_a_call_goes_to_no_address_that_has_changed_since(
-    row: McpServer, times: Host, change: dict[str, str]
-) -> None:
-    tool = tool_of(row, 1)
-    McpServer.objects.update(**change)
+    model.objects.update(**change)
     servers.load()
     times.forget()
     with pytest.raises(ToolFailed, match="isn’t offered any more"):

@@ -5,7 +5,6 @@ Every option has a default, which also gives its type. `delay` is in seconds bet
 
 import asyncio
 import re
-from functools import partial
 from itertools import chain, islice, repeat
 
 from tests.fake_cloudflare import frames
@@ -97,14 +96,6 @@ async def both(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -
     await run.send(
         chain(text_frames, frames.closing("stop", run.prompt_tokens, tokens), [frames.DONE]), delay
     )
-
-
-@scenario
-async def surrogates(run: Run, delay: float = 0.01) -> None:
-    """Two emoji cut in half, their halves interleaved: reads `A😀B` with the reasoning `x👍y`."""
-    thought = partial(frames.chunk, field="reasoning_content")
-    pieces = [thought("x\ud83d"), frames.chunk("A\ud83d"), thought("\udc4dy"), frames.chunk("\ude00B")]
-    await run.send(chain(pieces, frames.closing("stop", run.prompt_tokens, 4), [frames.DONE]), delay)
 
 
 @scenario

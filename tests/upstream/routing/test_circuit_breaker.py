@@ -137,10 +137,3 @@ def test_for_whom_the_allowance_is_spent(refused: str, paused: str) -> None:
     assert "".join(each for each in "abc" if made.retry_after(each)) == paused
     assert made.is_open == bool(paused)
     assert [made.try_acquire(each) for each in "abc"] == [each not in paused for each in "abc"]
-
-
-def test_a_reply_shows_that_the_allowance_is_not_spent() -> None:
-    made = QuotaBreaker(refusals=1, clock=Clock())
-    made.record_refusal(1_000, "")
-    made.record_success()
-    assert (made.retry_after("bob"), made.try_acquire("bob")) == (0.0, True)

@@ -29,14 +29,22 @@ async def served_reply(*pieces: bytes, pause: float = 0.0, stay: bool = False) -
         return reply, server.requests
 
 
-async def test_a_body_that_ends_with_its_connection_is_read() -> None:
-    reply, _ = await served_reply(STREAM + b"\r\n" + SAID + DONE)
-    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
+CUT = b"%x\r\n%b\r\n" % (len(SAID + FINISHED), SAID + FINISHED)
 
 
-async def test_without_done_and_reason_such_an_end_is_no_end() -> None:
-    reply, _ = await served_reply(STREAM + b"\r\n" + SAID)
-    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, False)
+@pytest.mark.parametrize(
+    ("rest", "complete"),
+    [
+        (b"\r\n" + SAID + DONE, True),
+        (b"\r\n" + SAID, False),  # neither a reason nor [DONE]
+        (b"\r\n" + SAID + b"data: [DONE]", True),  # without its blank line
+        (b"Transfer-Encoding: chunked\r\n\r\n" + CUT, True),  # cut behind the finish reason
+        (b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE), True),  # nobody asked for it
+    ],
+)
+async def test_a_body_that_ends_with_its_connection_is_read(rest: bytes, complete: bool) -> None:
+    reply, _ = await served_reply(STREAM + rest)
+    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, complete)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
@@ -44,11 +52,6 @@ async def test_bytes_may_come_in_any_pieces(size: int) -> None:
     whole = STREAM + b"\r\n" + 'data: {"response":"Grüße 🧑‍🚀 世界"}\r\n\r\n'.encode() + DONE
     reply, _ = await served_reply(*(whole[i : i + size] for i in range(0, len(whole), size)))
     assert (reply.text, reply.error) == ("Grüße 🧑‍🚀 世界", None)
-
-
-async def test_compression_that_nobody_asked_for_is_undone() -> None:
-    reply, _ = await served_reply(STREAM + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE))
-    assert (reply.text, reply.error) == ("one two", None)
 
 
 async def test_garbage_in_place_of_compression_is_an_error() -> None:
@@ -77,10 +80,17 @@ async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
     assert (reply.kind, calls) == (ErrorKind.AUTH, 1)
 
 
-async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "ERROR_READ_SECONDS", 0.1)
+@pytest.mark.parametrize(
+    ("seconds", "rest"),
+    [(0.1, b'Content-Length: 99\r\n\r\n{"err'), (PATIENCE, b"\r\n" + b"x" * 200_000)],
+    ids=["cut", "without an end"],
+)
+async def test_an_error_that_never_comes_whole_is_not_waited_for(
+    seconds: float, rest: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "ERROR_READ_SECONDS", seconds)
     began = time.monotonic()
-    reply, calls = await served_reply(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
+    reply, calls = await served_reply(b"HTTP/1.1 403 No\r\n" + rest, stay=True)
     assert (reply.kind, calls) == (ErrorKind.NOT_PERMITTED, 1)
     assert time.monotonic() - began < AT_ONCE
 
@@ -106,43 +116,17 @@ async def test_nobodys_word_is_taken_for_a_gateways() -> None:
     assert (reply.stream.request_id, reply.stream.gateway_log_ref) == ("ray", NO_GATEWAY)
 
 
-async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "ERROR_READ_SECONDS", PATIENCE)
-    began = time.monotonic()
-    reply, _ = await served_reply(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
-    assert reply.kind is ErrorKind.NOT_PERMITTED
-    assert time.monotonic() - began < AT_ONCE
-
-
-async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_transport, "LAST_FRAMES_SECONDS", PATIENCE)
-    began = time.monotonic()
-    reply, _ = await served_reply(STREAM + b"\r\n" + SAID + DONE, stay=True)
-    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
-    assert time.monotonic() - began < AT_ONCE
-
-
-@pytest.mark.parametrize("pause", [0.0, 0.1])
-async def test_behind_the_finish_reason_nothing_is_waited_for_long(
-    pause: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("seconds", "last", "pause"), [(PATIENCE, DONE, 0.0), (0.3, FINISHED, 0.0), (0.3, FINISHED, 0.1)]
+)
+async def test_behind_the_end_nothing_is_waited_for_long(
+    seconds: float, last: bytes, pause: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_transport, "LAST_FRAMES_SECONDS", 0.3)
+    monkeypatch.setattr(http_transport, "LAST_FRAMES_SECONDS", seconds)
     began = time.monotonic()
-    reply, _ = await served_reply(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
+    reply, _ = await served_reply(STREAM + b"\r\n", SAID, last, pause=pause, stay=True)
     assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
     assert time.monotonic() - began < AT_ONCE
-
-
-async def test_a_cut_behind_the_finish_reason_cuts_nothing() -> None:
-    body = SAID + FINISHED
-    chunk = b"%x\r\n%b\r\n" % (len(body), body)
-    reply, _ = await served_reply(STREAM + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)
-    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
-
-
-async def test_the_last_event_may_lack_its_blank_line() -> None:
-    reply, _ = await served_reply(STREAM + b"\r\n" + SAID + b"data: [DONE]")
-    assert (reply.text, reply.stream.complete) == ("one two", True)
 
 
 async def test_headers_of_any_size_are_not_kept() -> None:

@@ -220,3 +220,18 @@ def test_the_confirmation_is_not_the_new_password(root: User, other: User) -> No
     assert WRONG in as_(root).post(address(other, "password"), sent).content.decode()
     other.refresh_from_db()
     assert other.check_password(PASSWORD)
+
+
+@pytest.mark.parametrize("action", ["allow_gateway", "forbid_gateway"])
+@pytest.mark.parametrize("superuser", [True, False])
+def test_only_an_administrator_lets_a_key_set_the_gateway(action: str, superuser: bool) -> None:
+    dora = User.objects.create_user("dora", password=PASSWORD, is_staff=True, is_superuser=superuser)
+    dora.user_permissions.add(*Permission.objects.filter(codename__in=["view_apikey", "change_apikey"]))
+    before = action == "forbid_gateway"
+    key = ApiKey(user=dora, name="a program", may_set_gateway=before)
+    key.generate_secret()
+    key.save()
+    sent: dict[str, Any] = {"action": action, "_selected_action": str(key.pk), "confirmed": "1"}
+    as_(dora).post("/admin/chat/apikey/", sent | ORDER_LINK)
+    key.refresh_from_db()
+    assert (key.may_set_gateway is not before) is superuser

@@ -61,11 +61,6 @@ def test_the_bundled_list_is_sound() -> None:
         assert not model.local
 
 
-def test_every_recommended_id_can_be_looked_up() -> None:
-    catalog = Catalog(bundled(), DEFAULT_MODEL)
-    assert [catalog.get(model.id) for model in catalog] == list(bundled())
-
-
 GONE = RetiredModel("@cf/a/gone", "Gone", FIRST.id)
 
 

@@ -2,14 +2,12 @@
 
 import asyncio
 import gc
-import uuid
 import weakref
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 import pytest_asyncio
 
-from chat.conversations.turns.commands import SendMessage
 from chat.db.executor import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.streaming.html_feed import HtmlFeed
@@ -17,12 +15,13 @@ from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer
 from chat.models import Run, User
 from chat.wire.position import Position
-from tests.engine.in_process import running_engine
+from tests.engine.in_process import launch_run, running_engine
 from tests.fake_cloudflare.server import Fake
 from tests.support.waiting import PATIENCE, becomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RUNS = 12
+WORDS = "fake: words tokens=20"
 SOON_SECONDS = 10  # much less than a minute, and enough for a busy machine
 
 
@@ -35,14 +34,6 @@ async def engine(fake: Fake) -> AsyncIterator[Engine]:
 @pytest_asyncio.fixture
 async def alice() -> User:
     return await run_in_db(User.objects.create_user, "alice")
-
-
-async def launch_run(
-    engine: Engine, user: User, content: str = "fake: words tokens=20"
-) -> tuple[Run, RunState]:
-    question = SendMessage(content=content, client_key=uuid.uuid4())
-    opened = await run_in_db(engine.turn_store.store, user, question, queued=False)
-    return opened.run, await engine.launch(opened)
 
 
 def viewer(engine: Engine, state: RunState) -> Viewer:
@@ -61,7 +52,7 @@ async def soon(condition: Callable[[], object]) -> None:
 
 
 async def test_ended_runs_that_nobody_watches_are_let_go(engine: Engine, alice: User) -> None:
-    states = [(await launch_run(engine, alice))[1] for _ in range(RUNS)]
+    states = [(await launch_run(engine, alice, WORDS))[1] for _ in range(RUNS)]
     told = await asyncio.gather(*(frames(engine, state) for state in states))
     assert all('"status":"complete"' in text for text in told)
     await soon(lambda: not engine.supervisor.states)
@@ -69,7 +60,7 @@ async def test_ended_runs_that_nobody_watches_are_let_go(engine: Engine, alice: 
 
 async def test_an_ended_run_is_freed_without_the_collector(engine: Engine, alice: User) -> None:
     """The collector comes late, and what it frees late keeps the memory of the process from shrinking."""
-    run, state = await launch_run(engine, alice)
+    run, state = await launch_run(engine, alice, WORDS)
     await frames(engine, state)
     kept = [weakref.ref(state), weakref.ref(run.conversation)]
     gc.disable()
@@ -81,7 +72,7 @@ async def test_an_ended_run_is_freed_without_the_collector(engine: Engine, alice
 
 
 async def test_an_ended_run_stays_while_it_is_watched(engine: Engine, alice: User) -> None:
-    run, state = await launch_run(engine, alice)
+    run, state = await launch_run(engine, alice, WORDS)
     slow = viewer(engine, state).frames()
     await anext(slow)
     await soon(lambda: state.outcome is not None)
@@ -92,7 +83,7 @@ async def test_an_ended_run_stays_while_it_is_watched(engine: Engine, alice: Use
 
 
 async def test_viewers_after_the_end_see_the_same(engine: Engine, alice: User) -> None:
-    run, state = await launch_run(engine, alice)
+    run, state = await launch_run(engine, alice, WORDS)
     before = await frames(engine, state)
     await soon(lambda: not engine.supervisor.states)
     stored = await run_in_db(Run.objects.select_related("message", "worker").get, pk=run.pk)

@@ -18,7 +18,7 @@ from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import Run, User
 from chat.wire import sse
 from chat.wire.position import Position
-from tests.engine.in_process import running_engine
+from tests.engine.in_process import launch_run, running_engine
 from tests.fake_cloudflare.server import Fake
 from tests.support.waiting import becomes
 
@@ -31,12 +31,6 @@ async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[E
     monkeypatch.setattr(supervisor, "MAX_LIVE_RUNS", 1)
     async with running_engine(fake) as made:
         yield made
-
-
-async def launch_run(engine: Engine, user: User, content: str) -> tuple[Run, RunState]:
-    question = SendMessage(content=content, client_key=uuid.uuid4())
-    opened = await run_in_db(engine.turn_store.store, user, question, queued=engine.supervisor.is_full)
-    return opened.run, await engine.launch(opened)
 
 
 async def ended(state: RunState) -> str:

@@ -160,8 +160,6 @@ def test_an_idle_server_stops_at_once(server: Server) -> None:
 
 
 def test_a_half_sent_request_does_not_hold_it_up(server: Server) -> None:
-    import socket
-
     with socket.create_connection(("127.0.0.1", server.port)) as half:
         half.sendall(b"POST /c/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         time.sleep(0.2)

@@ -48,9 +48,6 @@ RECORDED = {
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize(("name", "reply"), RECORDED.items(), ids=RECORDED.keys())
 class TestEveryRecordedStream:
-    def test_whole(self, name, reply, line_end):
-        assert read(self.raw(name, line_end)) == reply
-
     def test_byte_by_byte(self, name, reply, line_end):
         raw = self.raw(name, line_end)
         assert read(*(raw[i : i + 1] for i in range(len(raw)))) == reply

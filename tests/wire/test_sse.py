@@ -85,9 +85,6 @@ SAMPLES = {
 @pytest.mark.parametrize("line_end", LINE_ENDS, ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize(("raw", "events"), SAMPLES.values(), ids=SAMPLES.keys())
 class TestEverySample:
-    def test_whole(self, raw, events, line_end):
-        assert decode(raw.replace(b"\n", line_end)) == events
-
     def test_byte_by_byte(self, raw, events, line_end):
         raw = raw.replace(b"\n", line_end)
         assert decode(*(raw[i : i + 1] for i in range(len(raw)))) == events

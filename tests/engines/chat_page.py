@@ -56,13 +56,3 @@ class ChatPage:
 
     def says(self, text: str) -> None:
         self.browser.wait_until("document.body.innerText.includes(args[0])", text)
-
-
-def question(scenario: str, text: str = "Tell me something.") -> str:
-    """Return a question for which the fake behind the server plays `scenario`."""
-    return f"{text}\nfake: {scenario}"
-
-
-def words(count: int) -> str:
-    """Return the words that the fake writes for `tokens=count`."""
-    return " ".join(f"word{n}" for n in range(1, count + 1))

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.engines.chat_page import ChatPage, question
+from tests.e2e.chat_page import question
+from tests.engines.chat_page import ChatPage
 from tests.files import documents
 
 SENT = "document.querySelector('.question .documents a')?.textContent.includes('report.pdf')"

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.engines.chat_page import ChatPage, question, words
+from tests.e2e.chat_page import question, words
+from tests.engines.chat_page import ChatPage
 from tests.engines.firefox import Firefox
 from tests.engines.webkit import WebKit
 from tests.support.server import Server

@@ -58,14 +58,6 @@ def stored(reply: Message) -> str:
     return reply.text
 
 
-def test_a_worker_is_fenced_only_as_it_was_observed(worker: Worker) -> None:
-    assert not recovery.fence(worker.pk, Heartbeat(1, 7))
-    assert recovery.fence(worker.pk, Heartbeat(1, 0))
-    assert not recovery.fence(worker.pk, Heartbeat(1, 0))
-    worker.refresh_from_db()
-    assert worker.epoch == 2
-
-
 def test_recovery_ends_only_runs_of_a_past_epoch(worker: Worker, reply: Message, tmp_path: Path) -> None:
     left = live_run(reply, worker, "Be", "cause")
     other = Tree(conversation()).grow(None, 2)

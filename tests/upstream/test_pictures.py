@@ -4,6 +4,7 @@ import asyncio
 import base64
 import time
 from collections.abc import Collection, Hashable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -146,11 +147,8 @@ async def ask_with_picture(
     ids=["openai", "classic", "scout"],
 )
 async def test_workers_ai_gets_data_urls(fake: Fake, id_: str) -> None:
-    made = Client(account(fake), None, read_interval=0.01, load_pictures=load)
-    try:
+    async with aclosing(Client(account(fake), None, read_interval=0.01, load_pictures=load)) as made:
         assert "I see 1 picture" in await ask_with_picture(made, replace(SEEING, id=id_, window=20_000))
-    finally:
-        await made.aclose()
     (call,) = runs(fake)
     parts = call["body"]["messages"][0]["content"]
     assert [part["type"] for part in parts] == ["text", "image_url"]
@@ -158,22 +156,18 @@ async def test_workers_ai_gets_data_urls(fake: Fake, id_: str) -> None:
 
 
 async def test_model_that_cannot_see_is_sent_text(fake: Fake) -> None:
-    made = Client(account(fake), None, read_interval=0.01, load_pictures=load)
-    try:
+    async with aclosing(Client(account(fake), None, read_interval=0.01, load_pictures=load)) as made:
         assert "[picture: a cat]" in await ask_with_picture(made, BLIND)
-    finally:
-        await made.aclose()
 
 
 async def test_operators_own_server_gets_the_same_parts() -> None:
     with Fake() as other:
         model = LlmModel("small-1", "small-1", window=32_000, host=Provider.ENDPOINT, vision=True)
         endpoint = Endpoint(f"{other.url}/v1", ENDPOINT_KEY)
-        made = Client(None, None, endpoint=endpoint, read_interval=0.01, load_pictures=load)
-        try:
+        async with aclosing(
+            Client(None, None, endpoint=endpoint, read_interval=0.01, load_pictures=load)
+        ) as made:
             await ask_with_picture(made, model, parts=["fake: openai tokens=2", CAT])
-        finally:
-            await made.aclose()
         (call,) = runs(other)
         assert call["body"]["messages"][0]["content"][1] == {"type": "image_url", "image_url": {"url": URL}}
 
@@ -181,12 +175,9 @@ async def test_operators_own_server_gets_the_same_parts() -> None:
 async def test_no_fallback_answers_without_having_seen_the_picture(fake: Fake) -> None:
     blind = LlmModel("@cf/openai/gpt-oss-20b", "Blind", window=128_000)
     seeing = LlmModel("@cf/meta/llama-4-scout-17b-16e-instruct", "Scout", window=131_000, vision=True)
-    made = Client(account(fake), None, read_interval=0.01, load_pictures=load)
     question = f"fake for {SEEING.id.rpartition('/')[2]}: status code=3040"
-    try:
+    async with aclosing(Client(account(fake), None, read_interval=0.01, load_pictures=load)) as made:
         await ask_with_picture(made, SEEING, blind, seeing, parts=[question, CAT])
-    finally:
-        await made.aclose()
     assert {call["path"].rpartition("/")[2] for call in runs(fake)} == {
         SEEING.id.rpartition("/")[2],
         seeing.id.rpartition("/")[2],
@@ -197,12 +188,9 @@ async def test_body_that_is_too_large_is_an_error_that_is_not_retried(fake: Fake
     async def huge(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
         return dict.fromkeys(keys, PNG + b"." * 9000000)
 
-    made = Client(account(fake), None, read_interval=0.01, load_pictures=huge)
-    try:
+    async with aclosing(Client(account(fake), None, read_interval=0.01, load_pictures=huge)) as made:
         with pytest.raises(UpstreamError) as refused:
             await ask_with_picture(made, SEEING)
-    finally:
-        await made.aclose()
     assert refused.value.kind is ErrorKind.TOO_LONG
 
 

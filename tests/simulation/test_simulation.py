@@ -99,18 +99,18 @@ def test_a_merge_into_a_continued_message_is_found(monkeypatch: pytest.MonkeyPat
     first_violation()
 
 
-def test_two_endings_are_found() -> None:
-    def prepare(process: Process) -> None:
-        process.database.guards_endings = False
-
-    assert "ended twice" in first_violation(prepare)
-
-
-def test_an_ending_announced_before_it_is_stored_is_found() -> None:
-    def prepare(process: Process) -> None:
-        process.announces_early = True
-
-    assert "was said to end" in first_violation(prepare)
+@pytest.mark.parametrize(
+    ("break_rule", "found"),
+    [
+        (lambda process: setattr(process.database, "guards_endings", False), "ended twice"),
+        (lambda process: setattr(process, "announces_early", True), "was said to end"),
+        (lambda process: setattr(process, "writes_journal", False), "characters were seen"),
+        (lambda process: setattr(process, "uses_wall_clock", True), ""),
+    ],
+    ids=["two endings", "announced before it is stored", "no journal", "wall clock"],
+)
+def test_a_broken_rule_is_found(break_rule: Callable[[Process], None], found: str) -> None:
+    assert found in first_violation(break_rule)
 
 
 def test_a_batch_that_is_not_repeated_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,20 +127,6 @@ def test_a_batch_that_is_not_repeated_is_found(monkeypatch: pytest.MonkeyPatch) 
 def test_a_reply_far_ahead_of_its_log_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Backlog, "may_grow", lambda self, now: True)
     assert "ahead of its log" in first_violation(kinds=["outage"])
-
-
-def test_a_missing_journal_is_found() -> None:
-    def prepare(process: Process) -> None:
-        process.writes_journal = False
-
-    assert "characters were seen" in first_violation(prepare)
-
-
-def test_a_wall_clock_in_the_protocol_is_found() -> None:
-    def prepare(process: Process) -> None:
-        process.uses_wall_clock = True
-
-    first_violation(prepare)
 
 
 def test_the_model_sees_what_it_looks_for() -> None:

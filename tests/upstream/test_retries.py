@@ -49,11 +49,6 @@ async def test_a_passing_failure_is_never_seen(fake: Fake, fails: int, how: str)
     assert len(runs(fake)) == 1 + fails
 
 
-async def test_the_third_failure_is_told(fake: Fake) -> None:
-    reply = await ask(fake, "fake: flaky fails=3 key=b")
-    assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
-
-
 async def test_the_wait_that_upstream_names_is_kept(fake: Fake) -> None:
     reply = await ask(fake, "fake: flaky fails=1 key=c retry_after=1")
     first, second = (call["started"] for call in runs(fake))

@@ -91,7 +91,7 @@ class RemoteRuns:
             remote_run.next_poll = now + POLL_WHILE_PUSHED_SECONDS if applied else 0.0
 
     def poll_soon(self, run: uuid.UUID) -> None:
-        """Read the database at once: the owner says that the run has ended."""
+        """Read the database at once: the run has ended, or a person stops it."""
         if remote_run := self.open.get(run):
             remote_run.next_poll = 0.0
 

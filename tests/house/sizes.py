@@ -41,12 +41,12 @@ def top_names() -> int:
 # What is measured, how, the bar, and the size that the house should come to.
 SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("names at the top of chat", top_names, 30, 30),
-    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 70_500, 43_000),
+    ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 70_050, 43_000),
     ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 510, 420),
     ("server, lines", python_lines("chatsite/server"), 1_480, 900),
     ("backup and move, lines", backup_lines, 2_115, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 8_330, 5_600),
-    ("tests, lines", python_lines("tests"), 91_500, 58_000),
+    ("tests, lines", python_lines("tests"), 89_950, 58_000),
     ("README, words", words("README.md"), 1_200, 1_200),
     ("SECURITY, words", words("SECURITY.md"), 1_660, 1_500),
     ("CONTRIBUTING, words", words("CONTRIBUTING.md"), 800, 800),

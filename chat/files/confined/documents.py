@@ -4,8 +4,8 @@ Its arguments are READER MAX_PAGES MAX_CHARACTERS.
 
 READER is "pdf", "office", "html", "mail", "notebook" or "text". It reads the file that is its standard input
 and writes one object of JSON to its standard output: `form`, what the file was found to be ("pdf", "docx",
-…), and `pages`, their texts; or `problem`: "type", "encoding", "encrypted", "pages", "long", "empty" or
-"broken".
+…), and `pages`, their texts; or `problem`: "type", "encoding", "encrypted", "pages", "long", "empty",
+"savable", "outlook" or "broken".
 """
 
 import io

@@ -56,8 +56,9 @@ def cell_texts(cell: dict[str, Any], language: str) -> Iterator[str]:
                 yield _output(output)
         return
     level = cell.get("level")
-    is_heading = kind == "heading" and isinstance(level, int) and 0 < level < 7
-    yield f"{'#' * level} {source}" if is_heading else source
+    if kind == "heading" and isinstance(level, int) and 0 < level < 7:
+        source = f"{'#' * level} {source}"
+    yield source
     named = (name for name in _dict(cell.get("attachments")) if f"attachment:{name}" not in source)
     yield "\n".join(f"[Attachment: {name}]" for name in named)
 

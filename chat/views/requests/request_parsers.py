@@ -1,6 +1,6 @@
-"""Parsing of request bodies into turns and other typed values.
+"""Parsing of request bodies into commands and other typed values.
 
-Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType. The parameters of a conversation
+The functions raise BadRequest, PayloadTooLarge and UnsupportedMediaType. The parameters of a conversation
 are an object in JSON, and one field each in a form.
 """
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 class Web:
     """`pages`: the HTML of each path. `found`: for a query, the paths that are found; else all pages.
 
-    `asked`: the paths that came, with their queries. `slow`: set it to answer, where it was cleared.
+    `asked`: the paths that came, with their queries. `answers`: set it to answer, where it was cleared.
     """
 
     def __init__(self) -> None:

@@ -136,7 +136,7 @@ class ImportedSource(Struct, frozen=True):
 
 
 class StepFields(Struct, frozen=True, kw_only=True):
-    """What a call of a tool has, here and in this chat's own JSON."""
+    """Fields of a call of a tool, here and in this chat's own JSON."""
 
     call: Annotated[str, Meta(max_length=MAX_CALL_CHARS)] = ""
     summary: Annotated[str, Meta(max_length=limits.MAX_STEP_SUMMARY_CHARS)] = ""

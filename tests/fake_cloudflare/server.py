@@ -399,7 +399,7 @@ class Fake:
         give_up = time.monotonic() + timeout
         while not condition(self.calls):
             if time.monotonic() > give_up:
-                raise TimeoutError(f"not so within {PATIENCE} s; the calls are {self.calls}")
+                raise TimeoutError(f"not so within {timeout} s; the calls are {self.calls}")
             time.sleep(0.005)
 
     def close(self) -> None:

@@ -96,7 +96,7 @@ def test_two_workers_report_for_both_after_one_is_replaced(
     until(lambda: total(scrape(server.url), "chat_workers", state="serving") == 2)
     killed = scrape(server.url)
     assert total(killed, "chat_runs_total") == 6
-    went_back(before, killed)
+    assert_none_is_lower(before, killed)
 
     server.signal(signal.SIGHUP)
     until(lambda: not Path(f"/proc/{other}").exists() and len(workers(server)) == 2)
@@ -104,11 +104,11 @@ def test_two_workers_report_for_both_after_one_is_replaced(
     say(server, "fake: words tokens=2 delay=0")
     replaced = scrape(server.url)
     assert total(replaced, "chat_runs_total") == 7
-    went_back(killed, replaced)
+    assert_none_is_lower(killed, replaced)
     until(lambda: len(list((server.folder / "metrics").glob("*/counter_*.db"))) <= 4)
 
 
-def went_back(before: Samples, after: Samples) -> None:
+def assert_none_is_lower(before: Samples, after: Samples) -> None:
     """Fail if a counter is lower, or missing."""
     assert counters(before)
     assert {key: value for key, value in counters(before).items() if after.get(key, -1.0) < value} == {}

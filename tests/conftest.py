@@ -48,9 +48,8 @@ def missing(what: str, why: Exception | str) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(
-        config, "workerinput"
-    ):  # a worker of pytest-xdist inherits the environment of the first process
+    # A worker of pytest-xdist inherits the environment of the first process.
+    if not hasattr(config, "workerinput"):
         os.environ[SHARED] = tempfile.mkdtemp(prefix="chat-shared-")
         os.environ["CHAT_TESTS_DATABASE"] = config.getoption("--database")
     vendor = "postgres" if "postgresql" in settings.DATABASES["default"]["ENGINE"] else "sqlite"

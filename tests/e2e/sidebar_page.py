@@ -63,9 +63,8 @@ class Shell:
             return
         stop = self.list.locator(STOPS)
         if not self.list.evaluate(HOLDS_FOCUS):
-            reach(
-                self.sidebar.get_by_role("link", name="Search"), "Shift+Tab", "Tab"
-            )  # loads what the arrows do
+            # Loads what the arrows do.
+            reach(self.sidebar.get_by_role("link", name="Search"), "Shift+Tab", "Tab")
             expect(stop).to_have_count(1)
             reach(stop, "Tab")
         self.page.keyboard.press("Home")

@@ -36,9 +36,8 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     assert "Font" not in {kind for kind, _ in requests}
     scripts = [request for request in seen.requests.values() if request.kind == "Script"]
     assert len(scripts) == 5
-    assert {request.begun_by for request in scripts} == {"parser"}, (
-        scripts
-    )  # the page names each module itself
+    # The page names each module itself.
+    assert {request.begun_by for request in scripts} == {"parser"}, scripts
     assert page.evaluate("document.querySelectorAll('*').length") <= MAX_ELEMENTS
     again = visit(page, conversation)
     assert len(again.requests) > 1

@@ -91,9 +91,8 @@ def held_outcome(chat: ChatPage, key: str) -> list[Route]:
 
 
 def test_buttons_do_not_move_under_a_press(chat: ChatPage) -> None:
-    chat.page.evaluate(
-        "AbortSignal.timeout = () => new AbortController().signal"
-    )  # however busy this machine
+    # However busy this machine.
+    chat.page.evaluate("AbortSignal.timeout = () => new AbortController().signal")
     held = held_outcome(chat, "moves")
     again = chat.reply.get_by_role("button", name="Try again")
     expect(again).to_be_hidden()

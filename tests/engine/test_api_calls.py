@@ -39,9 +39,8 @@ def test_a_drain_refuses_new_calls_and_lets_short_ones_end(
 ) -> None:
     server = servers(DRAIN_SECONDS="8")
     short, long, late = program(server), program(server), program(server)
-    assert (
-        late.chat("hello").status_code == 200
-    )  # its connection stays open, as the listening socket does not
+    # Its connection stays open, as the listening socket does not.
+    assert late.chat("hello").status_code == 200
     with (
         short.stream(CHAT, question("fake: held")) as events,
         long.stream(CHAT, SLOW) as others,

@@ -7,9 +7,8 @@ import pytest
 from tests.support.server import Server
 
 
-@pytest.mark.parametrize(
-    ("path", "status"), [("/healthz", 200), ("/", 302), ("/nothing/here/", 404)]
-)  # nobody is signed in
+# Nobody is signed in.
+@pytest.mark.parametrize(("path", "status"), [("/healthz", 200), ("/", 302), ("/nothing/here/", 404)])
 def test_a_websocket_upgrade_gets_an_ordinary_response(server: Server, path: str, status: int) -> None:
     wishes = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     response = server.person(None).get(

@@ -170,9 +170,8 @@ async def test_runs_that_wait_are_read_again_only_once_they_change(monkeypatch: 
     assert len(await poll()) == 3
     assert await poll() == []
     first, second, _ = rows
-    await run_in_db(
-        Run.objects.filter(pk=first.pk).update, waited_seconds=1.5
-    )  # it waits for the next answer
+    # It waits for the next answer.
+    await run_in_db(Run.objects.filter(pk=first.pk).update, waited_seconds=1.5)
     await run_in_db(recovery.end_run, second, {"status": Run.Status.STOPPED})
     assert await poll() == [first.pk, second.pk]
     assert await poll() == []

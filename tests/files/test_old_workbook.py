@@ -76,9 +76,10 @@ def font(name: bytes = b"Arial", flags: int = 0, raised: int = 0) -> bytes:
     return record(0x31, struct.pack("<HHHHH4xBB", 200, flags, 0, 400, raised, len(name), 0) + name)
 
 
+# The font with number 4 is left out: the last one is number 5.
 FONTS = b"".join([font(), font(flags=8), font(raised=1), font(b"Wingdings"), font(b"Symbol")]) + b"".join(
     record(0xE0, struct.pack("<HH16x", number, 0)) for number in (0, 1, 3)
-)  # that of number 4 is left out: the last one is number 5
+)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,6 @@ def test_a_container_that_is_cut_ends(size: int) -> None:
 
 def test_chains_in_a_loop_end() -> None:
     content = bytearray(documents.xls(FORMATS, number(0, 0, 1) * 200))
-    struct.pack_into(
-        "<I", content, 512 + 4 * 3, 2
-    )  # the second sector of the stream is followed by its first
+    # The second sector of the stream is followed by its first.
+    struct.pack_into("<I", content, 512 + 4 * 3, 2)
     assert len(Container(bytes(content)).stream("workbook")) > 0

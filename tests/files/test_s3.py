@@ -115,10 +115,7 @@ def test_others_write_while_a_bucket_deletes_slowly(bucket: FakeS3) -> None:
         uploads.store_picture(alice, "b.jpg", EncodedPicture(b"another", "image/jpeg", 4, 3))
         assert time.monotonic() - began < 2
         assert bucket.deletions == 1
-        with (
-            pytest.raises(IntegrityError),
-            transaction.atomic(),
-        ):  # such as a late copy
+        with pytest.raises(IntegrityError), transaction.atomic():  # such as a late copy
             Attachment.objects.create(
                 owner=alice, file_id=key, media_type="image/png", name="x", width=1, height=1, size=1
             )

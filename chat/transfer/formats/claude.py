@@ -276,13 +276,8 @@ TOOLS: dict[str, Read] = {
     "bash_tool": partial(_Blocks.code, language="bash", field="command"),
 }
 OUTPUTS = ("repl", "analysis_tool", "bash_tool")
-CONFIRMING = (
-    "artifacts",
-    "create_file",
-    "str_replace",
-    "str_replace_based_edit_tool",
-    "present_files",
-)  # tools that return “OK”
+# Tools that return “OK”.
+CONFIRMING = ("artifacts", "create_file", "str_replace", "str_replace_based_edit_tool", "present_files")
 
 
 def _language(kind: str, language: str) -> str | None:

@@ -27,15 +27,8 @@ NAMES = ("name", "title", "attribution", "source_name")
 ADDRESSES = ("url", "link", "website_url", "content_url", "image_url")
 PASSAGES = ("snippet", "text", "evidence_text", "description")
 LISTS = ("items", "sources", "products", "images", "businesses", "videos", "fallback_items")
-WORDS = (
-    "selections",
-    "query",
-    "title",
-    "name",
-    "label",
-    "text",
-    "prompt",
-)  # fields of arguments that are objects
+# Fields of arguments that are objects.
+WORDS = ("selections", "query", "title", "name", "label", "text", "prompt")
 EMPTY_LINK = re.compile(r"\[([^\[\]]*)\]\(\)")
 
 

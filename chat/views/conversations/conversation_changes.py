@@ -27,11 +27,7 @@ from ..requests import access, request_fields
 from ..requests.request_fields import is_form, is_part
 from ..requests.responses import HttpResponseSeeOther, set_cookie, to_conversation
 
-ROUTE_OF_PAGE = {
-    "list": "chat:list",
-    "archive": "chat:archive",
-    "trash": "chat:trash",
-}  # routes, by a form's `page`
+ROUTE_OF_PAGE = {"list": "chat:list", "archive": "chat:archive", "trash": "chat:trash"}  # a form's `page`
 PLACE_PARAMETERS = ("tag", "before")  # of a list's query: which of its pages is shown
 UNDO = "undo"  # the action, and the cookie with its token
 MAX_COOKIE_BYTES = 4_000  # browsers reject longer cookies

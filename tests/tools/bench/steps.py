@@ -28,9 +28,8 @@ TEXT = 200  # tokens before each call of the crowd: a reply calls every four sec
 OVER = TEXT * DELAY  # seconds over which they begin, so that calls are spread
 CROWD_STEPS = 4
 PROBES = 80
-PAGE = (
-    "<title>Tides</title><main>" + "<p>High water is at noon today. </p>" * 4_000 + "</main>"
-)  # over 100 kB
+# Over 100 kB.
+PAGE = "<title>Tides</title><main>" + "<p>High water is at noon today. </p>" * 4_000 + "</main>"
 TEXT_OF_READERS = 20
 
 

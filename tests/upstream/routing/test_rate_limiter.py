@@ -90,9 +90,8 @@ async def test_the_line_of_a_paid_model_holds_up_no_other() -> None:
     await limiter.acquire(PAID, ignore_position)
     waiting = asyncio.create_task(limiter.acquire(PAID, ignore_position))
     await asyncio.sleep(0.05)
-    await asyncio.wait_for(
-        limiter.acquire(FREE, ignore_position), PATIENCE / 2
-    )  # less than the line's minute
+    # Less than the line's minute.
+    await asyncio.wait_for(limiter.acquire(FREE, ignore_position), PATIENCE / 2)
     waiting.cancel()
 
 

@@ -179,14 +179,8 @@ def _copy_steps(keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID], share
 
 
 def _copy_feedback(made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID]) -> None:
-    Feedback.objects.bulk_create(
-        Feedback(
-            message_id=copies[each.message_id],
-            conversation=made.pk,
-            user_id=made.user_id,
-            up=each.up,
-            reason=each.reason,
-            updated=each.updated,
-        )
-        for each in Feedback.objects.filter(message__in=keys)
-    )
+    copied = list(Feedback.objects.filter(message__in=keys))
+    for each in copied:
+        each.pk, each.message_id = None, copies[each.message_id]
+        each.conversation, each.user_id = made.pk, made.user_id
+    Feedback.objects.bulk_create(copied)

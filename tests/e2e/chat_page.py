@@ -21,7 +21,7 @@ DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the sec
 READY = ".account-button[aria-haspopup=menu]"
 Window = Callable[..., Page]
 MAY_COPY = {"permissions": ["clipboard-read", "clipboard-write"]}
-WHY = "What was wrong? (optional, administrators can read it)"
+WHY = "What was wrong? (optional, reviewers can read it)"
 
 
 def question(scenario: str, text: str = "Tell me something.") -> str:

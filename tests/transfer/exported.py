@@ -17,11 +17,9 @@ from chat.transfer.html_export import html_pieces
 from chat.transfer.json_export import json_pieces
 from chat.transfer.markdown_export import markdown_pieces
 
-SCHEMA_FILE = Path(json_export.__file__).parent / "conversation.schema.json"
-SCHEMA = json.loads(  # an export has no field that it does not describe
-    SCHEMA_FILE.read_text("utf-8"),
-    object_hook=lambda part: part | {"additionalProperties": False} if "properties" in part else part,
-)
+FILE = Path(json_export.__file__).parent / "conversation.schema.json"
+CLOSED = {"additionalProperties": False}  # an export has no field that its schema does not describe
+SCHEMA = json.loads(FILE.read_text("utf-8"), object_hook=lambda o: o | CLOSED if "properties" in o else o)
 
 
 def as_json(conversation: Conversation) -> dict[str, Any]:

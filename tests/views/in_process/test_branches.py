@@ -162,9 +162,7 @@ def test_a_fork_shows_models_and_feedback_and_adds_no_usage(
     Feedback.objects.create(message_id=tree.keys["A1"], user=alice, up=False, reason="wrong")
     Run.objects.filter(pk=live_run(tree, "A1").pk).update(status="complete", finished=timezone.now())
     made = post(alice_client, tree.keys["Q2"], "fork").json()["conversation"]
-    reply = next(
-        item for item in thread.read(Conversation.objects.get(pk=made)).items if not item["is_first"]
-    )
+    reply = thread.read(Conversation.objects.get(pk=made)).items[1]
     assert (reply["model"], reply["feedback"], reply["reason"]) == ("@cf/meta/llama", "down", "wrong")
     assert reply["run"] is None
     assert (Run.objects.count(), Feedback.objects.count()) == (1, 2)

@@ -230,6 +230,16 @@ async def test_a_long_open_block_leaves_the_loop_to_others() -> None:
     assert await reader.end() == render(text)
 
 
+async def test_a_silent_model_makes_no_work_and_is_pinged() -> None:
+    run = run_state()
+    reader = Reader(run)
+    run.append("```\nprint()\n```\n")  # rendered in a thread
+    await becomes(lambda: reader.text == run.text)
+    await asyncio.sleep(0.4)
+    run.ping(silence=0.3)
+    assert run.ping_count == 1
+
+
 async def test_a_renderer_that_fails_costs_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     def panic(self: Blocks) -> list[Patch]:
         raise BaseException("as Rust's panics come")

@@ -178,7 +178,7 @@ class HtmlFeed(Feed):
             self._apply(job)
         if self.state.outcome is not None:
             self.finish()
-        else:
+        elif self.rendered != self.state.end:
             self.schedule()
 
     def _apply(self, job: "RenderJob") -> None:

@@ -67,7 +67,7 @@ class Chat {
     for (const type of ['pointerover', 'focusin']) this.thread.addEventListener(type, addTableCopy);
     this.updateTurnButtons();
     const live = this.thread.querySelector(':is([data-status=running], [data-status=queued], [data-status=waiting])');
-    if (live && !this.busy) this.#resume(live);
+    if (live && !this.busy) this.#follow(live);
     if (this.thread.querySelector('[data-action=wait][hidden]')) {
       import('./outcome.js').then((module) => module.startCountdowns(this, this.thread));
     }
@@ -162,9 +162,9 @@ class Chat {
     this.#turns?.stop();
   }
 
-  #resume(article) {
-    if (this.#turns) return this.#turns.resume(article);
-    return this.#loadTurns().then((turns) => article.isConnected && turns.resume(article), () => {}); // sync.js tries again
+  #follow(article) {
+    if (this.#turns) return this.#turns.follow(article);
+    return this.#loadTurns().then((turns) => article.isConnected && turns.follow(article), () => {}); // sync.js tries again
   }
 
   async #loadTurns() {

@@ -74,7 +74,7 @@ class TextBeside {
     this.#setWide(this.#wide);
     if (this.#dialog.open) return this.#restoreDraft(focus);
     this.#open();
-    return this.#resumeEdit() ?? this.#restoreDraft(focus);
+    return this.#reopenEdit() ?? this.#restoreDraft(focus);
   }
 
   get #text() {
@@ -92,7 +92,7 @@ class TextBeside {
   }
 
   /** Go on with an edit that was not saved when the text was last open. */
-  #resumeEdit() {
+  #reopenEdit() {
     const edit = this.#text.view === 'text' && this.#dialog.querySelector('.text-bar a[href*="view=edit"]');
     return edit && drafts.load(this.#draft) ? this.show(edit.href) : undefined;
   }

@@ -78,7 +78,7 @@ export class Turns {
   }
 
   /** Follow the reply of an article from the server's page. */
-  resume(article) {
+  follow(article) {
     if (this.busy) return;
     this.#begin({ reply: this.#replyIn(article) });
     this.#turn.follow();

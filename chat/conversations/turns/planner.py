@@ -154,7 +154,7 @@ class Planner:
         request = Prompts.of(conversation, model, self.ranked).go_on(message)
         return Plan(conversation, message, request, conversation.tools)
 
-    def resume(self, run: Run) -> ChatRequest | RankingRequest:
+    def go_on(self, run: Run) -> ChatRequest | RankingRequest:
         """Return the prompt of a run that has waited, for the model that it began with, if it is offered.
 
         Raises BadRequest (no model) and PayloadTooLarge.

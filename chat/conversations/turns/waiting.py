@@ -100,7 +100,7 @@ def claim(
     """Take a waiting run over and return it; None if a call is not answered, or another process was faster.
 
     If its prompt needs a ranking of documents first, claim nothing and return the person and what is wanted.
-    A run whose prompt cannot be built any more ends as failed. `queued`: it has to wait for its turn.
+    A run whose prompt cannot be built any more ends as failed. `queued`: it begins in the queue.
     """
     found = Run.objects.select_related("message", "conversation__user", "conversation__assistant_version")
     row = found.filter(pk=run, status=Run.Status.WAITING, finished=None).first()
@@ -111,7 +111,7 @@ def claim(
         end_run(row, {"status": Run.Status.STOPPED})
         return None
     try:
-        request = Planner(catalog_for_user(catalog, row.conversation.user), ranked).resume(row)
+        request = Planner(catalog_for_user(catalog, row.conversation.user), ranked).go_on(row)
     except RequestError as error:
         code, message = ErrorKind.INVALID.value, str(error)[:500]
         end_run(row, {"status": Run.Status.FAILED, "error_code": code, "error_message": message})

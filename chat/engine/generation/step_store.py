@@ -78,7 +78,7 @@ class StepStore:
         self._storing = asyncio.Lock()
         self._log = FailureLog("storing a step")
 
-    def resume(self, steps: Collection[Step]) -> None:
+    def go_on_after(self, steps: Collection[Step]) -> None:
         """Go on after the changes of these steps, which are stored."""
         self._revision = max((step.revision for step in steps), default=0)
 

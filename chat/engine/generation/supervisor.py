@@ -180,7 +180,7 @@ class Supervisor:
         usage = run.usage  # of a run that has waited
         request = await loop.begin(request)
         if run.suspended:
-            request = await loop.resume(request, run.suspended)
+            request = await loop.go_on(request, run.suspended)
             active_run.begin_paragraph()
         elif not request.model.tools:
             queries, usage = await write_queries(self._router, request)

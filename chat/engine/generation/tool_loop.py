@@ -1,7 +1,7 @@
 """The steps of a run: the tools that the model calls, until it answers.
 
 A step is stored before anybody is shown it. Of a run that ends in one, `Run.finish` stops it. Where calls
-have to be allowed first, the loop ends, and `resume` goes on once the person has answered.
+have to be allowed first, the loop ends; once the person has answered, `go_on` makes the calls.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class ToolLoop:
     """The tools of one run. `begin` gives the first request, `answer` the one that follows calls.
 
     `answer` gives none if the person has to allow calls first. Once there are answers, a new loop, perhaps of
-    another process, goes on from the stored steps by `begin` and `resume`.
+    another process, goes on from the stored steps by `begin` and `go_on`.
     """
 
     def __init__(
@@ -108,13 +108,13 @@ class ToolLoop:
     def _restore(self, steps: Sequence[Step]) -> None:
         """Count the steps that were made before the run waited."""
         self._restored = steps
-        self._steps.resume(steps)
+        self._steps.go_on_after(steps)
         self._calls = len(steps)
         self._turn.number = max((step.turn for step in steps), default=0)
         self._seconds_left -= sum(step.seconds or 0.0 for step in steps)
         self._run.state.show_steps(map(copy, steps))  # those that waited go on to change
 
-    async def resume(self, request: ChatRequest, suspended: Mapping[str, Any]) -> ChatRequest:
+    async def go_on(self, request: ChatRequest, suspended: Mapping[str, Any]) -> ChatRequest:
         """Make the calls that the person has allowed, and return the request that holds the results.
 
         `suspended`: see `Run`. The last of its messages has the calls.
@@ -124,7 +124,7 @@ class ToolLoop:
         *before, asked = suspended["messages"]
         steps = [step for step in self._restored if step.turn == self._turn.number]
         both = zip_longest(asked["tool_calls"], steps)  # a call beyond the limit has none
-        results = await asyncio.gather(*(self._resumed(call, step) for call, step in both))
+        results = await asyncio.gather(*(self._answered(call, step) for call, step in both))
         if "tools" not in request.raw_parameters:  # the site has none any more, or the model cannot call
             earlier = [each["content"] for each in before if each["role"] == "tool"]
             found = tool_messages.fitting(request, [*earlier, *results])
@@ -132,7 +132,7 @@ class ToolLoop:
         request = replace(request, messages=[*request.messages, *before])
         return self._following(request, asked, results)
 
-    async def _resumed(self, call: Mapping[str, Any], step: Step | None) -> str:
+    async def _answered(self, call: Mapping[str, Any], step: Step | None) -> str:
         if step is None:
             return NO_MORE_CALLS
         if step.state != Step.State.WAITING:

@@ -184,7 +184,7 @@ class Writer:
             logger.error("the journal could not be removed: %s", error.strerror)
 
     def _catch_up(self) -> None:
-        """Settle the journal, resume paused replies and withdraw the warnings, after a stored batch."""
+        """Settle the journal, let paused replies go on, and withdraw the warnings, after a stored batch."""
         self._settle_journal()
         if self.is_behind:
             self.is_behind = False

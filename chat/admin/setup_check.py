@@ -84,9 +84,9 @@ async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
     """Yield the page up to the results, each result in order as soon as it is known, and the page's rest."""
     head, _mark, rest = page.partition(RESULTS_PLACE)
     deadline = asyncio.get_running_loop().time() + TOTAL_SECONDS
-    turns = asyncio.Semaphore(MAX_CONCURRENT_CHECKS)
+    slots = asyncio.Semaphore(MAX_CONCURRENT_CHECKS)
     language = translation.get_language()
-    tasks = [asyncio.create_task(_run_check(check, turns, deadline, language)) for check in checks]
+    tasks = [asyncio.create_task(_run_check(check, slots, deadline, language)) for check in checks]
     try:
         yield head
         states = []
@@ -104,20 +104,20 @@ async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
 
 
 async def _run_check(
-    check: Check, turns: asyncio.Semaphore, deadline: float, language: str | None
+    check: Check, slots: asyncio.Semaphore, deadline: float, language: str | None
 ) -> tuple[str, str]:
     """Return a finding's state and its row as HTML, in the request's language.
 
     `language` is passed, because a task has a context of its own.
     """
     with translation.override(language):
-        found = await _in_time(check, turns, deadline)
+        found = await _in_time(check, slots, deadline)
         return found.state, _row("admin/chat/setup_check/_finding.html", language, finding=found)
 
 
-async def _in_time(check: Check, turns: asyncio.Semaphore, deadline: float) -> Finding:
+async def _in_time(check: Check, slots: asyncio.Semaphore, deadline: float) -> Finding:
     try:
-        async with asyncio.timeout_at(deadline), turns:
+        async with asyncio.timeout_at(deadline), slots:
             return await check()
     except TimeoutError:
         return Finding(_("Not checked"), NOTE, _("The check ran out of time."), _("Run the check again."))

@@ -54,7 +54,7 @@ CHANGING = ["revision", "state", "summary", "result", "sources", "cost", "create
 class Step(models.Model):
     """One call of a tool.
 
-    `number` counts from 1 within the run, `turn` the requests to the model: calls of one turn run at once.
+    `number` counts from 1 within the run, `turn` its rounds: requests to the model, whose calls run at once.
     `revision` numbers the changes of all steps of the run, and so places a change in the stream. `call` is
     the id that the model gave the call. `result` is what the model was sent. `sources` are
     `{"number", "title", "url", "date"}`, the number being that of the message's citation. `text_offset` is

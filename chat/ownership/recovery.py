@@ -116,7 +116,7 @@ def interrupt(run: Run) -> None:
 
 
 def _waits_again(run: Run) -> bool:
-    """Let a run wait again whose owner has claimed it, and has not begun with the calls of its last turn.
+    """Let a run wait again whose owner has claimed it, and has not begun with the calls of its last round.
 
     Return whether it does.
     """

@@ -52,19 +52,19 @@ def fit(
     UpstreamError (too long) if these messages alone do not fit.
     """
     system = messages[:1] if messages[0]["role"] == "system" else []
-    turns = messages[len(system) :]
+    others = messages[len(system) :]
     wanted = min(reply or default_max_tokens(model), max_tokens_limit(model))
     room = model.window - declared - wanted - estimate_tokens(system, model)
-    kept = max(0, len(turns) - needed)
-    room -= estimate_tokens(turns[kept:], model)
+    kept = max(0, len(others) - needed)
+    room -= estimate_tokens(others[kept:], model)
     if room + wanted < min(wanted, MIN_REPLY_TOKENS):
         raise UpstreamError(ErrorKind.TOO_LONG)
-    while kept > 0 and room >= (cost := _message_tokens(turns[kept - 1], model)):
+    while kept > 0 and room >= (cost := _message_tokens(others[kept - 1], model)):
         kept -= 1
         room -= cost
-    while turns[kept]["role"] != "user" and kept < len(turns) - 1:
+    while others[kept]["role"] != "user" and kept < len(others) - 1:
         kept += 1
-    return Fit(system + turns[kept:], min(wanted, wanted + room), kept)
+    return Fit(system + others[kept:], min(wanted, wanted + room), kept)
 
 
 def max_tokens_limit(model: LlmModel) -> int:

@@ -42,7 +42,7 @@ class ToolCalls:
         # By index, an id and arguments that came before their call's name.
         self._early: dict[int | None, tuple[str, list[str]]] = {}
         self._last: ToolCall | None = None
-        self._turn = 0  # the number of the call whose pieces may leave; those of later ones wait
+        self._leaving = 0  # the number of the call whose pieces may leave; those of later ones wait
         self._waiting: list[_Object] = []
         self._room = MAX_ARGUMENTS_CHARS
 
@@ -77,22 +77,22 @@ class ToolCalls:
         """Return the rest at the end of the reply: a call without arguments has the arguments {}."""
         self._waiting += [piece for call in self._calls if (piece := call.flush())]
         pieces, self._waiting = sorted(self._waiting, key=lambda piece: piece["index"]), []
-        self._turn = len(self._calls)
+        self._leaving = len(self._calls)
         return pieces
 
     def _in_order(self, pieces: list[_Object]) -> list[_Object]:
         """Return what may leave now of these pieces and those that wait."""
         if not pieces:
             return []
-        first = self._turn
-        while self._turn < len(self._calls) - 1 and self._calls[self._turn].may_be_followed:
-            if piece := self._calls[self._turn].release():
+        first = self._leaving
+        while self._leaving < len(self._calls) - 1 and self._calls[self._leaving].may_be_followed:
+            if piece := self._calls[self._leaving].release():
                 pieces.append(piece)
-            self._turn += 1
-        if self._turn > first:
+            self._leaving += 1
+        if self._leaving > first:
             pieces, self._waiting = sorted(self._waiting + pieces, key=lambda piece: piece["index"]), []
-        self._waiting += [piece for piece in pieces if piece["index"] > self._turn]
-        return [piece for piece in pieces if piece["index"] <= self._turn]
+        self._waiting += [piece for piece in pieces if piece["index"] > self._leaving]
+        return [piece for piece in pieces if piece["index"] <= self._leaving]
 
     def _add(self, fragment: _Object, earlier: "list[ToolCall] | None") -> _Object | None:
         is_custom = isinstance(fragment.get(CUSTOM), dict)

@@ -29,15 +29,15 @@ class CallTranscript:
     """The conversation of one call, and the deltas of its reply so far."""
 
     def __init__(self, user: User, request: ChatRequest) -> None:
-        system, turns = _turns(request.messages)
+        system, others = _storable(request.messages)
         self.conversation = Conversation(
             user=user,
-            title=title_from(turns[0][1]) or request.model.id[:TITLE_LENGTH],
+            title=title_from(others[0][1]) or request.model.id[:TITLE_LENGTH],
             model=request.model.id,
             system=system,
         )
         self.messages: list[Message] = []
-        for role, text in [*turns, (Message.Role.ASSISTANT, "")]:
+        for role, text in [*others, (Message.Role.ASSISTANT, "")]:
             parent = self.messages[-1] if self.messages else None
             self.messages.append(Message(conversation=self.conversation, parent=parent, role=role, text=text))
         self.reply = self.messages[-1]
@@ -95,14 +95,14 @@ def save_call(
             transcript.finish(outcome, tool_calls)
 
 
-def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Message.Role, str]]]:
+def _storable(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Message.Role, str]]]:
     """Return the system prompt and [(role, text), …] of the other messages, in a form that can be stored.
 
     Its pictures and files are not stored and a conversation has no tool calls, so they become text. It begins
     with a question, so the first message is stored as the user's. Empty messages are left out.
     """
     system: list[str] = []
-    turns: list[tuple[Message.Role, str]] = []
+    others: list[tuple[Message.Role, str]] = []
     for message in messages:
         text = message["content"]
         if message["role"] in SYSTEM_ROLES:
@@ -113,10 +113,10 @@ def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Messa
         text = _with_tool_calls(text, message.get("tool_calls", []))
         if not text:
             continue
-        if not turns:
+        if not others:
             role = Message.Role.USER
-        turns.append((role, text))
-    return ("\n\n".join(system), turns) if turns else ("", [(Message.Role.USER, "\n\n".join(system))])
+        others.append((role, text))
+    return ("\n\n".join(system), others) if others else ("", [(Message.Role.USER, "\n\n".join(system))])
 
 
 def _with_tool_calls(text: str, calls: Iterable[Mapping[str, Any]]) -> str:

@@ -48,8 +48,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Turn:
-    """One request to the model within a run: its number, see `Step`, and where its texts begin."""
+class Round:
+    """One request to the model within a run: its number, `Step.turn`, and where its texts begin."""
 
     number: int = 0  # 0 before any calls of the model
     text_offset: int = 0
@@ -67,7 +67,7 @@ class ToolLoop:
     def __init__(
         self, active_run: ActiveRun, tools: Sequence[Tool], worker: uuid.UUID, language: str
     ) -> None:
-        self._turn = Turn()
+        self._round = Round()
         self._run = active_run
         self._tools = {tool.name: tool for tool in tools}
         self._steps = StepStore(active_run.state, worker)
@@ -110,7 +110,7 @@ class ToolLoop:
         self._restored = steps
         self._steps.go_on_after(steps)
         self._calls = len(steps)
-        self._turn.number = max((step.turn for step in steps), default=0)
+        self._round.number = max((step.turn for step in steps), default=0)
         self._seconds_left -= sum(step.seconds or 0.0 for step in steps)
         self._run.state.show_steps(map(copy, steps))  # those that waited go on to change
 
@@ -122,7 +122,7 @@ class ToolLoop:
         self._links |= set(suspended["links"])
         self._context.known |= self._links
         *before, asked = suspended["messages"]
-        steps = [step for step in self._restored if step.turn == self._turn.number]
+        steps = [step for step in self._restored if step.turn == self._round.number]
         both = zip_longest(asked["tool_calls"], steps)  # a call beyond the limit has none
         results = await asyncio.gather(*(self._answered(call, step) for call, step in both))
         if "tools" not in request.raw_parameters:  # the site has none any more, or the model cannot call
@@ -157,12 +157,12 @@ class ToolLoop:
     def note(self, delta: Delta) -> None:
         """Keep the fields of a delta that the server wants back with the calls."""
         if delta.more:
-            self._turn.more = merged_fields(self._turn.more, delta.more)
+            self._round.more = merged_fields(self._round.more, delta.more)
 
     def new_reasoning(self, reasoning: str) -> str:
         """Return a delta's reasoning; the first after calls begins a paragraph."""
         end = len(self._run.state.reasoning)
-        is_first = end and end == self._turn.reasoning_offset
+        is_first = end and end == self._round.reasoning_offset
         return PARAGRAPH + reasoning if reasoning and is_first else reasoning
 
     async def answer(self, request: ChatRequest, calls: Sequence[Mapping[str, Any]]) -> ChatRequest | None:
@@ -170,17 +170,17 @@ class ToolLoop:
 
         None if the person has to allow some of the calls first.
         """
-        self._turn.number += 1
+        self._round.number += 1
         state = self._run.state
-        text = state.text[self._turn.text_offset :]
-        reasoning = state.reasoning[self._turn.reasoning_offset :].removeprefix(PARAGRAPH)
+        text = state.text[self._round.text_offset :]
+        reasoning = state.reasoning[self._round.reasoning_offset :].removeprefix(PARAGRAPH)
         called = [tool_messages.call_of(each) for each in calls]
         asked: dict[str, Any] = {
             "role": "assistant",
             "content": text,
             "tool_calls": [call for call, _ in called],
         }
-        extras = {name: value for name, value in self._turn.more.items() if name in PASSED_FIELDS}
+        extras = {name: value for name, value in self._round.more.items() if name in PASSED_FIELDS}
         if reasoning:
             asked["reasoning"] = reasoning
             extras = {"reasoning_content": reasoning, **extras}
@@ -198,7 +198,7 @@ class ToolLoop:
     def _following(self, request: ChatRequest, asked: dict[str, Any], results: Sequence[str]) -> ChatRequest:
         """Return the request with the message that calls tools, and with the results."""
         state = self._run.state
-        self._turn = Turn(self._turn.number, len(state.text), len(state.reasoning))
+        self._round = Round(self._round.number, len(state.text), len(state.reasoning))
         if self._is_used_up:
             request = without_tools(request)
         return tool_messages.within_window(tool_messages.following(request, asked, results))
@@ -217,7 +217,7 @@ class ToolLoop:
             message_id=self._run.run.message_id,
             user_id=self._run.run.user_id,
             number=self._calls,
-            turn=self._turn.number,
+            turn=self._round.number,
             call=call,
             tool=name,
             arguments=arguments or {},

@@ -67,7 +67,7 @@ export class MessageQueue {
   }
 
   /** True if a message will be sent at the end of the reply. */
-  get waiting() {
+  get willSend() {
     return this.#items.length > 0 && !this.#store.held;
   }
 
@@ -135,7 +135,7 @@ export class MessageQueue {
 
   get #canSend() {
     const [first] = this.#items;
-    return this.waiting && !this.#chat.busy && !this.#sending && first.draft === undefined;
+    return this.willSend && !this.#chat.busy && !this.#sending && first.draft === undefined;
   }
 
   /** Let only one tab send at a time. If the browser has no locks, the client key prevents a second message. */

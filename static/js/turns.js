@@ -136,7 +136,7 @@ export class Turns {
   #watchVisibility() {
     let timer = 0;
     const pause = () => {
-      if (!this.#turn || this.#chat.queue?.waiting) return;
+      if (!this.#turn || this.#chat.queue?.willSend) return;
       this.#turn.stream.pause();
       import('./ready_mark.js').then((module) => module.watchEnd(), () => {});
     };

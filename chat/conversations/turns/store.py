@@ -53,7 +53,7 @@ class TurnStore:
     def store(
         self, user: User, command: Command, *, queued: bool, ranked: Ranked | None = None
     ) -> StoredTurn | RankingRequest:
-        """Store the turn of a command, once for each client key. `queued`: its run has to wait.
+        """Store the turn of a command, once for each client key. `queued`: its run begins in the queue.
 
         If its prompt needs a ranking of documents first, store nothing and return what is wanted; `ranked` is
         the result, for the next call. Raises NotFound, ConversationBusy, Conflict, BadRequest (model or

@@ -19,8 +19,8 @@ NO_REQUEST = Context()  # in which no context variable of a request is set
 MAX_FRAME_CHARS = 16_384  # code points per frame, of text and of reasoning each
 
 
-class WaitingViewer(Protocol):
-    """A viewer that waits for the next wake-up without a task."""
+class SleepingViewer(Protocol):
+    """A viewer that is to be woken when its feed has changed. It has no task that could wait for that."""
 
     def wake(self) -> None:
         """Note that the feed has changed."""
@@ -36,7 +36,7 @@ class Feed(ABC):
         self.viewers = 0
         self._loop = asyncio.get_running_loop()
         self.last_wake = self._loop.time() - self.interval
-        self.waiting: set[WaitingViewer] = set()  # for the next wake-up, without a task
+        self.asleep: set[SleepingViewer] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -139,7 +139,7 @@ class Feed(ABC):
 
     def wake(self) -> None:
         self.last_wake = self._loop.time()
-        woken, self.waiting = self.waiting, set()
+        woken, self.asleep = self.asleep, set()
         for viewer in woken:
             self._loop.call_soon(viewer.wake, context=NO_REQUEST)
 

@@ -109,7 +109,7 @@ class RunState:
         self.sources = 0  # that the text can cite
         self.outcome: RunOutcome | None = None
         self.listeners: list[Listener] = []
-        self.queue_position = 0  # in the wait queue, from 1; 0: not waiting
+        self.queue_position = 0  # in the wait queue, from 1; 0: in none
         # Counters: each viewer compares them with those that it has sent.
         self.problem_count = 0
         self.ping_count = 0

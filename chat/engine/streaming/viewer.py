@@ -118,7 +118,7 @@ class Viewer(FrameSource):
     def call_on_change(self, callback: Callable[[], None]) -> None:
         """Call `callback` once, on the event loop, when there may be a frame again."""
         self._callback = callback
-        self.feed.waiting.add(self)
+        self.feed.asleep.add(self)
 
     def wake(self) -> None:
         """Call what waits for the change that has come."""
@@ -131,7 +131,7 @@ class Viewer(FrameSource):
         self.ended = True
         self._callback = None
         if self in self._viewers.open:
-            self.feed.waiting.discard(self)
+            self.feed.asleep.discard(self)
             self.feed.unsubscribe()
             self._viewers.leave(self)
 

@@ -162,10 +162,10 @@ def fork(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     own_message = access.get_message_or_404(request, message)
     request_parsers.no_fields(request)
     user = access.get_user(request)
-    fork = fork_branch(user, own_message.conversation, own_message.pk)
+    copy = fork_branch(user, own_message.conversation, own_message.pk)
     if is_form(request):
-        return to_conversation(fork.pk)
-    return JsonResponse({"conversation": str(fork.pk), "message": str(fork.active_leaf_id)}, status=201)
+        return to_conversation(copy.pk)
+    return JsonResponse({"conversation": str(copy.pk), "message": str(copy.active_leaf_id)}, status=201)
 
 
 @access.require_methods("POST")

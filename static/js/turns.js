@@ -50,12 +50,13 @@ export class Turns {
    * Request a reply and stream it.
    * @param {object} wanted
    * @param {string} [wanted.url]  none: the next turn of this conversation
-   * @param {object} wanted.body  the request body, without the client key (and, in the next turn, without the
-   *   model)
+   * @param {object} wanted.body  the request body; without `client_key` it gets the draft's, and in the next turn
+   *   what the composer is set to, as far as it names nothing else
    * @param {string} [wanted.question]  shown at once
    * @param {object[]} [wanted.attachments]  of the question: see attachment_parts.js
    * @param {HTMLElement} [wanted.reply]  the article that is continued; none: a new one at the end
    * @param {Element[]} [wanted.replaced]  articles that are removed once the server has accepted the request
+   * @param {boolean} [wanted.typed]  the question was in the message box, and returns there if it is refused
    * @returns {Promise<boolean>} whether the server accepted it
    */
   request({ url, body, question, attachments, reply, replaced = [], typed = false }) {

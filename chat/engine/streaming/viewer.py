@@ -51,7 +51,7 @@ class Viewers:
 
 
 class Viewer(FrameSource):
-    """One open stream: it sends each frame after `position` exactly once, and the steps before the text.
+    """One open stream: it sends each frame after `position` exactly once, and a step before what follows it.
 
     If the run has ended with less text than `position`, it sends `reset` and everything. There may be
     thousands that wait, so a viewer refers to nothing of its request.
@@ -156,7 +156,7 @@ class Viewer(FrameSource):
             return frame()
 
     def _advance(self) -> bytes:
-        """Return the next frame of text, or b"" if there is none yet."""
+        """Return the next frame of text or of a step, `reset`, or b"" if there is none yet."""
         state, start = self.feed.state, self._position
         if (
             start.text > len(state.text)

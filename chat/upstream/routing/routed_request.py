@@ -265,7 +265,7 @@ class RoutedRequest:
             self.router.limiter.record_accepted(model)
 
     def _record_failure(self, request: ChatRequest, error: UpstreamError) -> None:
-        """Report the error to the rate limiter and the quota's breaker, for the next requests.
+        """Note in the error who asked, and report it to the rate limiter and the quota's breaker.
 
         A background request asked to be rejected by a busy model, which then still answers others.
         """
@@ -299,7 +299,7 @@ class RoutedRequest:
 
 
 def _reject_if_busy(request: ChatRequest) -> ChatRequest:
-    """Make Workers AI reject the request instead of queueing it when busy, because a fallback can answer."""
+    """Have Workers AI reject it instead of queueing it when busy: a fallback can answer, or nobody waits."""
     return replace(request, raw_parameters={**request.raw_parameters, "options": {"rejectIfBusy": True}})
 
 

@@ -38,7 +38,7 @@ def readings(request: HttpRequest) -> HttpResponse:
 
 
 def _newest(user: User, before: int | None) -> list[int]:
-    """Return the keys of the newest readings of this user's conversations, at most one more than PAGE.
+    """Return the keys of the newest readings of this user's conversations, at most ACCESSES_SHOWN + 1.
 
     Two short index scans: one for opened conversations, one for lists that showed them.
     """

@@ -32,7 +32,10 @@ class BackgroundTasks:
         return len(self._tasks)
 
     def start(self, coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-        task = spawn(coroutine, name)
+        return self.keep(spawn(coroutine, name))
+
+    def keep(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
+        """Count as one of these a task that needs the context of its request."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 PING_SECONDS = 15.0  # a stream silent for so long gets an SSE comment
 HOUSEKEEPING_INTERVAL_SECONDS = 0.25
 SHUTDOWN_STREAM_SECONDS = 3.0  # longest wait at shutdown for open streams to send their last frames
-
+LAST_SEND_SECONDS = 3.0  # longest wait at shutdown for turns that are being stored
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +61,7 @@ class Engine:
         self.draining = False
         self.force_shutdown = asyncio.Event()
         self._tasks = BackgroundTasks()
+        self.sends = BackgroundTasks()  # each stores a turn and launches its run
         self.metrics = _metrics()
         self._build_upstream()
         self._build_runs()
@@ -200,6 +201,7 @@ class Engine:
         """Start nothing new, let runs and calls end within `grace` seconds, store the rest as interrupted."""
         self.draining = True
         self._sample()
+        await self.sends.wait(LAST_SEND_SECONDS)
         await self.titles.stop()
         await self.waiting_runs.stop()
         await self.document_ranking.stop()

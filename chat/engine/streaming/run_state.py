@@ -42,17 +42,9 @@ class RunInfo:
         """Return the facts of `run`, whose message is loaded."""
         message: Message = run.message
         assert message.parent_id is not None
+        ids = run.pk, run.conversation_id, run.message_id, message.parent_id
         model, earlier = run.answered_by or run.model, message.text[: run.text_offset]
-        return cls(
-            run.pk,
-            run.conversation_id,
-            run.message_id,
-            message.parent_id,
-            model,
-            earlier,
-            run.user_id,
-            message.created,
-        )
+        return cls(*ids, model, earlier, run.user_id, message.created)
 
     def frame(self, **more: object) -> bytes:
         payload = {

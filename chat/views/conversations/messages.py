@@ -100,9 +100,10 @@ def source(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
 
 async def _start_run(request: HttpRequest, parse: Callable[[HttpRequest], Command]) -> HttpResponseBase:
     engine = await get_engine()
-    # Shielded from cancellation: a client that disconnects between the stored turn and the launch of its run
-    # would leave a turn without a reply.
-    user, run_state = await asyncio.shield(_store_and_launch(engine, request, parse))
+    # A client that disconnects, or a shutdown that begins, between the stored turn and the launch of its run
+    # would leave a turn without a reply: so it is shielded from cancellation, and the engine waits for it.
+    sending = engine.sends.keep(asyncio.create_task(_store_and_launch(engine, request, parse)))
+    user, run_state = await asyncio.shield(sending)
     if is_form(request):
         return to_conversation(run_state.info.conversation)
     return event_stream(engine, run_state, user, request)

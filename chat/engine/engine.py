@@ -294,7 +294,11 @@ async def get_engine() -> Engine:
 async def _start() -> Engine:
     global _engine
     engine = Engine()
-    await engine.start()
+    try:
+        await engine.start()
+    except BaseException:
+        await engine.close()
+        raise
     _engine = engine
     return engine
 

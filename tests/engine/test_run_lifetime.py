@@ -9,14 +9,17 @@ import uuid
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from django.db import OperationalError
 from django.test import AsyncRequestFactory
 
+from chat.catalog.watcher import CatalogWatcher
 from chat.conversations.turns.commands import SendMessage
 from chat.db.executor import run_in_db
 from chat.engine import engine as engines
-from chat.models import Run, User
+from chat.models import Run, User, Worker
 from chat.views.conversations import messages
 from chatsite.settings import DRAIN_SECONDS
 from tests.engine.draining import begin_to_stop
@@ -217,3 +220,14 @@ async def test_a_turn_that_is_being_stored_is_launched(fake: Fake, monkeypatch: 
         asyncio.get_running_loop().call_later(0.2, confirmed.set)
     await sending
     assert await run_in_db(lambda: list(Run.objects.values_list("status", flat=True))) == ["interrupted"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_engine_that_cannot_start_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would go on as a worker whose heartbeats count, and whose lock nobody releases."""
+    monkeypatch.setattr(CatalogWatcher, "start", AsyncMock(side_effect=OperationalError("away")))
+    tasks = len(asyncio.all_tasks())
+    with pytest.raises(OperationalError):
+        await engines._start()
+    assert not await run_in_db(Worker.objects.exists)
+    assert len(asyncio.all_tasks()) == tasks

@@ -204,23 +204,6 @@ def test_busy_conversation_names_its_run_and_takes_no_other(server: Server, fake
     assert further.finished
 
 
-def test_fifty_writers_make_one_turn_at_a_time(server: Server) -> None:
-    alice = server.person("alice")
-    stream = alice.asked("hello")
-
-    def send(number: int) -> int:
-        with server.person("alice").ask(f"n{number}", f"/c/{stream.conversation}/messages/") as further:
-            further.response.read() if further.status != 200 else further.to_end()
-            return further.status
-
-    with ThreadPoolExecutor(10) as pool:
-        statuses = list(pool.map(send, range(50)))
-    assert set(statuses) <= {200, 409}
-    turns = 1 + statuses.count(200)
-    assert server.database.value("SELECT COUNT(*) FROM chat_message") == 2 * turns
-    assert server.database.value("SELECT COUNT(*) FROM chat_run WHERE status = 'complete'") == turns
-
-
 def test_without_a_key_each_send_is_new(server: Server) -> None:
     alice = server.person("alice")
     for _ in range(2):

@@ -16,7 +16,6 @@ from chat.conversations.turns.commands import (
     RegenerateReply,
     SendMessage,
 )
-from chat.conversations.turns.planner import Plan, Planner
 from chat.conversations.turns.store import TurnStore
 from chat.models import Run, User, Worker
 from chat.ownership.protocol import Lease
@@ -96,26 +95,3 @@ def test_long_branch_is_read_in_one_bounded_query(opener: TurnStore, tree: Tree)
     opened = opener.store(tree.conversation.user, question, queued=False)
     assert opened.request is not None
     assert 300 < len(opened.request.messages) <= MAX_PROMPT_MESSAGES + 1
-
-
-def test_a_turn_stored_while_another_is_planned_is_planned_anew(
-    opener: TurnStore, tree: Tree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    branch = tree.grow(None, 2)
-    tree.show(branch[-1])
-    plans = []
-    real = Planner.plan
-
-    def plan_and_be_overtaken(self: Planner, user: User, command: Command) -> Plan:
-        plan = real(self, user, command)
-        if not plans:
-            tree.show(tree.grow(branch[-1], 2)[-1])  # another process was faster
-        plans.append(plan)
-        return plan
-
-    monkeypatch.setattr(Planner, "plan", plan_and_be_overtaken)
-    question = SendMessage("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
-    opened = opener.store(tree.conversation.user, question, queued=False)
-    assert len(plans) == 2
-    assert opened.request is not None
-    assert len(opened.request.messages) == 5

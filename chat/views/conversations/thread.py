@@ -86,8 +86,9 @@ def read(
         page, has_older = page[ids.index(since) :], False
         ids = [place.id for place in page]
     above = [place.id for place in places[: len(places) - len(page)][-2:]]
-    messages = Message.objects.select_related("feedback").in_bulk([*above, *ids])
+    # The runs first: the text of one that ends now is in its message from then on.
     last_runs = {run.message_id: run for run in Run.objects.filter(message_id__in=ids).order_by("created")}
+    messages = Message.objects.select_related("feedback").in_bulk([*above, *ids])
     steps = Step.objects.of_messages(place.id for place in page if place.has_steps)
     items = [
         _item(
@@ -150,20 +151,21 @@ def _item(
     message: Message, place: BranchNode, run: Run | None, steps: list[Step], *, is_leaf: bool
 ) -> dict[str, Any]:
     """Return a message's context: the texts of all its runs, and the stream position of the last one."""
-    text, reasoning = run.texts() if run and run.is_live else ("", "")
+    live_text, live_reasoning = run.texts() if run and run.is_live else ("", "")
+    text, reasoning = message.text + live_text, message.reasoning + live_reasoning
     feedback = getattr(message, "feedback", None)
     return {
         "id": message.pk,
         "role": message.role,
-        "text": message.text + text,
+        "text": text,
         "final": not (run and run.is_live),
-        "reasoning": message.reasoning + reasoning,
+        "reasoning": reasoning,
         "model": message.model,
         "created": message.created,
         "is_first": message.parent_id is None,
         "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
-        "run": run_context(run, Position(len(text), len(reasoning), _revision(run, steps))) if run else None,
-        "steps": shown_groups(steps, message.text + text, live=bool(run and run.is_live), asks=True),
+        "run": run_context(run, _position(run, text, reasoning, steps)) if run else None,
+        "steps": shown_groups(steps, text, live=bool(run and run.is_live), asks=True),
         "versions": _versions(place),
         "feedback": feedback and feedback.thumb,
         "reason": feedback.reason if feedback else "",
@@ -175,8 +177,10 @@ def _item(
     }
 
 
-def _revision(run: Run, steps: list[Step]) -> int:
-    return max((step.revision for step in steps if step.run_id == run.pk), default=0)
+def _position(run: Run, text: str, reasoning: str, steps: list[Step]) -> Position:
+    """Return the position in the run's stream of a page that shows this much of its message."""
+    revision = max((step.revision for step in steps if step.run_id == run.pk), default=0)
+    return Position(len(text) - run.text_offset, len(reasoning) - run.reasoning_offset, revision)
 
 
 def run_context(run: Run, position: Position) -> dict[str, Any]:

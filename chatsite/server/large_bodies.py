@@ -22,8 +22,7 @@ from chatsite.server.early_errors import UNWRITABLE, Refusal, refusal
 
 CALLS_AT_ONCE = 4  # of one API key
 API_PATHS = re.compile(
-    rb"(/v1|/client/v4/accounts/[^/?]+/ai/v1)/chat/completions/?(\?|$)"
-    rb"|/client/v4/accounts/[^/?]+/ai/run(/|\?|$)"
+    rb"(/v1|/client/v4/accounts/[^/?]+/ai/v1)/chat/completions/?(\?|$)|/client/v4/accounts/[^/?]+/ai/run\b"
 )
 FILES_AT_ONCE = 8  # of one session
 

@@ -241,10 +241,7 @@ export function followsAfterScroll(following, moved, distance) {
   return following || (moved > 0 && distance < AT_END_PX);
 }
 
-/**
- * Set `hidden` only if it differs: setting an attribute again makes
- * the browser recalculate the page's styles.
- */
+/** Set `hidden` only if it differs: if set again, the browser recalculates the page's styles. */
 export function setHidden(element, hidden) {
   if (element.hidden !== hidden) element.hidden = hidden;
 }

@@ -142,10 +142,7 @@ export async function replaceFrom(chat, article, turn) {
   return accepted;
 }
 
-/**
- * Update the version counts, which only the server knows. The new messages are the last
- * two, as long as no further turn has begun.
- */
+/** Update the version counts, which only the server knows. The new messages are the last two until a turn follows. */
 async function updateCounts(chat) {
   const created = Array.from(chat.thread.querySelectorAll('.message')).slice(-2);
   const current = await fetchThread();

@@ -168,14 +168,12 @@ class Planner:
         if question.conversation is None:
             version = assistants.find(user, question.assistant).current if question.assistant else None
             model = question.model or self._first_model(user, version).id
-            state = (
-                Conversation.TitleState.FINAL if question.temporary else Conversation.TitleState.FIRST_LINE
-            )
+            states = Conversation.TitleState
             return Conversation(
                 user=user,
                 # The access log keeps titles, so that of a temporary chat must reveal nothing.
                 title=_("Temporary chat") if question.temporary else title_from(question.content),
-                title_state=state,
+                title_state=states.FINAL if question.temporary else states.FIRST_LINE,
                 temporary=question.temporary,
                 model=model,
                 system=question.system or "",

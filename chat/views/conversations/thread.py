@@ -203,9 +203,4 @@ def _versions(place: BranchNode) -> dict[str, Any] | None:
     """Return the message's position among its versions; None if it has only one."""
     if place.count < 2:
         return None
-    return {
-        "index": place.index,
-        "count": place.count,
-        "previous": place.previous,
-        "next": place.next,
-    }
+    return {name: getattr(place, name) for name in ("index", "count", "previous", "next")}

@@ -75,12 +75,8 @@ async def test_waiting_runs_show_their_place(engine: Engine, fake: Fake) -> None
     states = [(await launch_run(engine, person, "fake: held key=others"))[1] for person in people[1:]]
     line = "Waiting in the queue at position {}."
     watching = [asyncio.create_task(told(state)) for state in states]
-    await becomes(
-        lambda: (
-            [state.queue_position for state in states] == [1, 2]
-            and all(PlainFeed.of(state).viewers for state in states)
-        )
-    )
+    await becomes(lambda: all(PlainFeed.of(state).viewers for state in states))
+    await becomes(lambda: [state.queue_position for state in states] == [1, 2])
     fake.go_on("first")
     await becomes(lambda: [state.queue_position for state in states] == [0, 1])
     fake.go_on("others")

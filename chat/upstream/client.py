@@ -92,7 +92,7 @@ class Client:
     ) -> CompletionStream:
         """Return the stream of one request, which is sent when the iteration begins.
 
-        `started`: see `CompletionStream`. `unstreamed`: request a JSON response, which becomes one delta.
+        `started`: see `Deadline`. `unstreamed`: request a JSON response, which becomes one delta.
         """
         span = None
         if tracing.tracer:

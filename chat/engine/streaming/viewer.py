@@ -97,7 +97,7 @@ class Viewer(FrameSource):
         self.feed.subscribe()
         self._viewers.open.add(self)
         self._pings = state.ping_count
-        # A new viewer is told the problem that still holds, and none of the earlier ones.
+        # A new viewer is told the latest problem, if one still holds, and none of the earlier ones.
         self._problems = state.problem_count - (1 if state.has_current_problem else 0)
         return sse.retry(random.randint(*RETRY_MILLISECONDS)) + self.feed.first_frame()
 

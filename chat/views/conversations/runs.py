@@ -1,4 +1,4 @@
-"""Views that follow and stop a run, from any tab and in any process, and that explain how it ended.
+"""Views that follow a run, stop it, answer for its calls and explain its end, from any tab and process.
 
 The explanation, with suggestions, is the same on a loaded page and after a live stream.
 """

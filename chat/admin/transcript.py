@@ -218,10 +218,10 @@ def _newer(branch: list[NodeKey], end: int) -> uuid.UUID | Newest | None:
 
 def _entries(tree: Tree, branch: list[NodeKey]) -> list[TranscriptEntry]:
     keys = [_to_python(key) for key in branch]
-    found = Message.objects.select_related("feedback").in_bulk(keys)
     runs = defaultdict(list)
-    for run in Run.objects.filter(message__in=keys).order_by("created"):
+    for run in Run.objects.filter(message__in=keys).order_by("created"):  # before the messages: it may end
         runs[run.message_id].append(run)
+    found = Message.objects.select_related("feedback").in_bulk(keys)
     attachments = Attachment.objects.of_messages(keys)
     citations = Citation.objects.of_messages(keys, for_others=True)
     steps = Step.objects.of_messages(keys)
@@ -249,8 +249,7 @@ def _entry(
 ) -> TranscriptEntry:
     text, reasoning = message.text, message.reasoning
     if runs and runs[-1].is_live:
-        more, thoughts = runs[-1].texts()
-        text, reasoning = text + more, reasoning + thoughts
+        text, reasoning = runs[-1].texts_of_message()
     judged = getattr(message, "feedback", None)
     versions = [_to_python(key) for key in tree.versions(_to_db(message.pk))]
     pictures = [each for each in attachments if each.is_picture]

@@ -281,14 +281,7 @@ class RunPubSub:
 
     def _publish_to(self, subscription: Subscription, state: RunState) -> None:
         at = subscription.at
-        self._enqueue(
-            subscription.channel,
-            {
-                "type": "delta",
-                "run": str(state.info.run),
-                "at": str(at._replace(steps=state.revision)),
-                "text": state.text[at.text :],
-                "reasoning": state.reasoning[at.reasoning :],
-            },
-        )
+        message = {"type": "delta", "run": str(state.info.run), "at": str(at._replace(steps=state.revision))}
+        message |= {"text": state.text[at.text :], "reasoning": state.reasoning[at.reasoning :]}
+        self._enqueue(subscription.channel, message)
         subscription.at = state.end._replace(steps=state.revision)

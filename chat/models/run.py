@@ -259,12 +259,17 @@ class Run(ModelRequest):
         """Return this run's own (text, reasoning): from its chunks while live, then from the message."""
         if self.is_live:
             return RunChunk.objects.texts(self.pk)
-        text, start = self.message.text, self.text_offset
-        reasoning, reasoning_offset = self.message.reasoning, self.reasoning_offset
-        return (
-            text[start : start + self.text_length],
-            reasoning[reasoning_offset : reasoning_offset + self.reasoning_length],
-        )
+        text = self.message.text[self.text_offset :][: self.text_length]
+        reasoning = self.message.reasoning[self.reasoning_offset :][: self.reasoning_length]
+        return text, reasoning
+
+    def texts_of_message(self) -> tuple[str, str]:
+        """Return the (text, reasoning) of the message with those of this live run, also if it ends now."""
+        own = RunChunk.objects.texts(self.pk)  # first: the end moves them into the message
+        stored = Message.objects.filter(pk=self.message_id).values_list("text", "reasoning").first()
+        text, reasoning = stored or ("", "")
+        at, thought_at = self.text_offset, self.reasoning_offset
+        return text[:at] + (text[at:] or own[0]), reasoning[:thought_at] + (reasoning[thought_at:] or own[1])
 
     def finish(
         self,

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce, Length
 
 from chat.db.batches import batches_by_size
 from chat.files.uploads import MAX_EXTENSION_CHARS
-from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk, Step
+from chat.models import Attachment, Citation, Conversation, Message, Run, Step
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
 from chat.models.message import MAX_BRANCH_DEPTH
@@ -79,11 +79,8 @@ def _head(conversation: Conversation) -> records.Object:
         "active_leaf": str(leaf) if is_there else None,
     }
     if version:  # without the instructions
-        found["assistant"] = {
-            "id": str(version.assistant_id),
-            "version": version.number,
-            "name": version.name,
-        }
+        of_assistant = {"version": version.number, "name": version.name}
+        found["assistant"] = {"id": str(version.assistant_id), **of_assistant}
     return found
 
 
@@ -108,10 +105,11 @@ def read(batch: Ids, *, whole: bool = False) -> list[records.Object]:
 
     `whole`: with the steps, too, and what the models were sent in them.
     """
-    found = Message.objects.filter(deleted=None).select_related("feedback", "imported_runs").in_bulk(batch)
     runs: dict[uuid.UUID, list[Run]] = {}
+    # Before the messages: the text of one that ends now is in its message from then on.
     for run in Run.objects.filter(message_id__in=batch).order_by("created", "pk"):
         runs.setdefault(run.message_id, []).append(run)
+    found = Message.objects.filter(deleted=None).select_related("feedback", "imported_runs").in_bulk(batch)
     attachments = Attachment.objects.of_messages(found)
     citations = Citation.objects.of_messages(found)
     read = [
@@ -134,15 +132,17 @@ def _message(
     A message without pictures and documents has no field `attachments`, one without citations no field
     `citations`.
     """
-    text, reasoning = RunChunk.objects.texts(runs[-1].pk) if runs and runs[-1].is_live else ("", "")
+    text, reasoning = message.text, message.reasoning
+    if runs and runs[-1].is_live:
+        text, reasoning = runs[-1].texts_of_message()
     feedback: Any = getattr(message, "feedback", None)
     imported: Any = getattr(message, "imported_runs", None)
     found = {
         "id": str(message.pk),
         "parent": str(message.parent_id) if message.parent_id else None,
         "role": message.role,
-        "text": message.text + text,
-        "reasoning": message.reasoning + reasoning,
+        "text": text,
+        "reasoning": reasoning,
         "model": message.model,
         "created": records.written(message.created),
         "selected_at": records.written(message.selected_at),

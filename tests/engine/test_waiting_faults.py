@@ -115,9 +115,7 @@ class Engine:
         return ClaimedRun(claimed, "", "", request)
 
 
-async def test_a_client_that_leaves_leaves_no_run_without_a_task(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_client_that_leaves_leaves_no_run_without_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(monkeypatch)
     with translation.override("de"):
         request = asyncio.create_task(engine.runs.go_on(uuid.uuid4()))

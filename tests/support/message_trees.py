@@ -1,8 +1,13 @@
 """Conversations as trees of messages, written straight into the database."""
 
+import itertools
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from chat.models import Conversation, Message, Run, User, Worker
@@ -70,3 +75,17 @@ def run(message: Message, status: str, worker: Worker | None = None, **fields: o
         finished=None if live else timezone.now(),
         **fields,
     )
+
+
+@contextmanager
+def ending(live: Run, query: int, text: str, reasoning: str = "") -> Iterator[None]:
+    """The run ends before the query of this number, from 0."""
+    numbers = itertools.count()
+
+    def end(execute: Any, *args: Any) -> Any:
+        if next(numbers) == query:
+            assert live.finish(text, reasoning, {"status": "complete"}, worker=live.worker_id)
+        return execute(*args)
+
+    with connection.execute_wrapper(end):
+        yield

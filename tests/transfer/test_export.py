@@ -19,7 +19,7 @@ from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, 
 from chat.transfer.archive import archive_pieces
 from chat.transfer.html_export import style_sheet
 from tests.support import message_trees
-from tests.support.message_trees import Tree, run
+from tests.support.message_trees import Tree, ending, run
 from tests.transfer.exported import SCHEMA, archived, as_json, as_markdown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -59,14 +59,18 @@ def test_in_markdown_each_turn_has_its_own_labels(tree: Tree) -> None:
     assert all(f"{label}: https://{n}.org" in found for n, label in enumerate(("[1]", "[1-2]", "[1-3]")))
 
 
-def test_a_growing_reply_is_exported_as_far_as_it_is_stored(tree: Tree) -> None:
+@pytest.mark.parametrize("query", range(10))
+def test_a_growing_reply_is_exported_as_far_as_it_is_stored(tree: Tree, query: int) -> None:
+    """Also if it ends before one of the queries."""
     _, reply = tree.grow(None, 2)
     Message.objects.filter(pk=reply.pk).update(text="")
     live = run(reply, "running")
     for kind, text in (("t", "so far"), ("r", "hm")):
         RunChunk.objects.create(run=live, kind=kind, start=0, text=text)
-    told = as_json(tree.conversation)["messages"][1]
-    assert (told["text"], told["reasoning"], told["runs"][0]["status"]) == ("so far", "hm", "running")
+    with ending(live, query, "so far", "hm"):
+        told = as_json(tree.conversation)["messages"][1]
+    assert (told["text"], told["reasoning"]) == ("so far", "hm")
+    assert told["runs"][0]["status"] == ("complete" if query < 3 else "running")
 
 
 def test_deleted_messages_are_in_no_export(tree: Tree) -> None:

@@ -11,7 +11,7 @@ from chat.models import Feedback, Message, RunChunk
 from chat.models.run import REASONING, TEXT
 from chat.views.conversations import thread
 from chat.wire.position import Position
-from tests.support.message_trees import Tree, conversation, run
+from tests.support.message_trees import Tree, conversation, ending, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 BOUND = 1.5  # seconds, for any tree, on a slow machine; a walk of each for each takes minutes
@@ -96,7 +96,7 @@ def test_a_reply_of_the_greatest_length_cannot_be_continued(tree: Tree) -> None:
     assert not thread.read(tree.conversation).items[-1]["can"]["continue"]
 
 
-@pytest.mark.parametrize("query", range(8))
+@pytest.mark.parametrize("query", range(10))
 def test_live_continuation_shows_whole_text_and_position(tree: Tree, query: int) -> None:
     """Also if it ends before one of the queries: then it shows the end, or what its position says."""
     question, _ = tree.grow(None, 2)
@@ -108,21 +108,14 @@ def test_live_continuation_shows_whole_text_and_position(tree: Tree, query: int)
     live = run(reply, "running", text_offset=10, reasoning_offset=13)
     for kind, text in ((TEXT, "new text"), (REASONING, "new")):
         RunChunk.objects.create(run=live, kind=kind, start=0, text=text)
-    left = iter(range(7, -1, -1))
-
-    def end(execute: Any, *args: Any) -> Any:
-        if next(left, None) == query:
-            assert live.finish("new text.", "new", {"status": "complete"}, worker=live.worker_id)
-        return execute(*args)
-
-    with connection.execute_wrapper(end):
+    with ending(live, query, "new text.", "new"):
         shown = thread.read(tree.conversation)
     item = shown.items[-1]
     at = Position.parse(item["run"]["position"])
     new = "new text."[: at.text], "new"[: at.reasoning]
     assert (item["text"], item["reasoning"]) == (f"old text, {new[0]}", f"old thought, {new[1]}")
     assert at[:2] == (9, 3) or item["run"]["live"]
-    if query == 0:  # it has not ended
+    if query == 9:  # it has not ended
         assert item["run"]["position"] == "8.3"
         assert shown.live_run == item["run"]["id"] == live.pk
 

@@ -29,7 +29,7 @@ from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
 from chat.exceptions import Conflict, ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
 from chat.files.passages.best_passages import Ranked, RankingRequest
-from chat.models import Feedback, Message, User
+from chat.models import Feedback, Message, Run, User
 from chat.models.message import THUMBS
 from chat.sharing import links
 from chat.upstream.providers.ai_gateway import GatewayLogRef
@@ -92,9 +92,9 @@ def select(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
 @access.require_methods("GET", "HEAD")
 def source(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
     """Return a message's text as written; of a reply that is still being written, the part stored so far."""
+    live_run = Run.objects.live().filter(message=message).first()  # before the message: it may end
     own_message = access.get_message_or_404(request, message)
-    live_run = own_message.runs.live().first()
-    text = own_message.text + (live_run.texts()[0] if live_run else "")
+    text = live_run.texts_of_message()[0] if live_run else own_message.text
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 

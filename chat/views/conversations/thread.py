@@ -151,8 +151,9 @@ def _item(
     message: Message, place: BranchNode, run: Run | None, steps: list[Step], *, is_leaf: bool
 ) -> dict[str, Any]:
     """Return a message's context: the texts of all its runs, and the stream position of the last one."""
-    live_text, live_reasoning = run.texts() if run and run.is_live else ("", "")
-    text, reasoning = message.text + live_text, message.reasoning + live_reasoning
+    text, reasoning = message.text, message.reasoning
+    if run and run.is_live:
+        text, reasoning = run.texts_of_message()
     feedback = getattr(message, "feedback", None)
     return {
         "id": message.pk,

@@ -10,18 +10,7 @@ import time
 import timeit
 from dataclasses import dataclass, replace
 
-from . import (
-    administration,
-    capacity,
-    cost,
-    hold,
-    latency,
-    memory,
-    several,
-    site,
-    steps,
-    targets,
-)
+from . import administration, capacity, cost, hold, latency, memory, several, site, steps, targets
 from .stage import IncompleteError, Stage
 from .table import Line, percentile, table
 
@@ -47,14 +36,7 @@ class Size:
 
 
 QUICK = Size(
-    probes=40,
-    rounds=1,
-    ratio_rounds=1,
-    held=300,
-    plateau=3.0,
-    viewers=200,
-    replies=1_000,
-    divisor=100,
+    probes=40, rounds=1, ratio_rounds=1, held=300, plateau=3.0, viewers=200, replies=1_000, divisor=100
 )
 
 

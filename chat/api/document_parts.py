@@ -19,7 +19,7 @@ from chat.files.receiving import disk_errors, temporary_file
 from chat.limits import MAX_FILE_NAME_CHARS, MEGABYTE
 from chat.models import Attachment
 from chat.upstream.client import Client
-from chat.upstream.pictures import SentPart
+from chat.upstream.pictures import ClientPart
 
 from .passed_fields import unknown_fields
 from .picture_parts import bytes_of
@@ -146,6 +146,6 @@ def _replaced(message: Object, texts: dict[SentDocument, str]) -> Object:
     return other if all(isinstance(part, str) for part in parts) else other | {"parts": parts}
 
 
-def marked_text(text: str, more: Mapping[str, Any]) -> str | SentPart:
+def marked_text(text: str, more: Mapping[str, Any]) -> str | ClientPart:
     """Return a text as a part, with further fields."""
-    return SentPart({"type": "text", "text": text, **more}, text) if text and more else text
+    return ClientPart({"type": "text", "text": text, **more}, text) if text and more else text

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.upstream.chat_request import PASSED_FIELDS
-from chat.upstream.pictures import PromptPicture, SentPart, files_of
+from chat.upstream.pictures import ClientPart, PromptPicture, files_of
 from chat.wire.content import thought_of
 
 from .document_parts import DOCUMENT_PART_TYPES, SentDocument, document_of, documents_of, marked_text
@@ -212,7 +212,7 @@ def content_of(sent: Object, where: str, *, takes_all: bool) -> Object:
     return content if all(isinstance(part, str) for part in parts) else content | {"parts": parts}
 
 
-def _part(sent: Object, where: str, *, takes_all: bool) -> str | PromptPicture | SentDocument | SentPart:
+def _part(sent: Object, where: str, *, takes_all: bool) -> str | PromptPicture | SentDocument | ClientPart:
     kind = sent["type"]
     if name := TEXT_FIELDS.get(kind):
         return marked_text(sent[name], unknown_fields(sent, {name}, where, takes_all=takes_all))
@@ -230,7 +230,7 @@ def _part(sent: Object, where: str, *, takes_all: bool) -> str | PromptPicture |
     for name, address in _addresses(sent, where):
         if address and not DATA_URL.match(address):
             checked_address(address, name[:MAX_QUOTED_CHARS])
-    return SentPart({name: value for name, value in sent.items() if value is not None})
+    return ClientPart({name: value for name, value in sent.items() if value is not None})
 
 
 def _addresses(part: Object, where: str) -> Iterator[tuple[str, str]]:

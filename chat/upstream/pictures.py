@@ -59,7 +59,7 @@ class PromptPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class SentPart:
+class ClientPart:
     """A part of an API client's message that servers of OpenAI's API get as it is.
 
     `text`: what others get of it; "" for a recording or a file.
@@ -73,7 +73,7 @@ class SentPart:
         return self.text or name_of_file(self.fields)
 
 
-Part = str | PromptPicture | SentPart
+Part = str | PromptPicture | ClientPart
 # Called with the person whose share of the threads it uses, and the keys of pictures.
 Load = Callable[[Hashable, Collection[str]], Awaitable[Mapping[str, bytes]]]
 
@@ -101,10 +101,10 @@ def pictures_of(message: PromptMessage) -> Iterator[PromptPicture]:
             yield part
 
 
-def files_of(message: PromptMessage) -> Iterator[PromptPicture | SentPart]:
+def files_of(message: PromptMessage) -> Iterator[PromptPicture | ClientPart]:
     """Yield the pictures, and what else is no text."""
     for part in message.get("parts", ()):
-        if isinstance(part, PromptPicture) or (isinstance(part, SentPart) and not part.text):
+        if isinstance(part, PromptPicture) or (isinstance(part, ClientPart) and not part.text):
             yield part
 
 
@@ -115,7 +115,7 @@ def has_pictures(messages: list[PromptMessage]) -> bool:
 def need_their_server(messages: list[PromptMessage]) -> bool:
     """Return True if the model's server has to fetch a picture, or gets a file that is not read here."""
     files = (file for message in messages for file in files_of(message))
-    return any(isinstance(file, SentPart) or (file.url and not file.size) for file in files)
+    return any(isinstance(file, ClientPart) or (file.url and not file.size) for file in files)
 
 
 def admit(messages: list[PromptMessage], model: LlmModel) -> list[PromptMessage]:
@@ -184,7 +184,7 @@ def _openai_message(message: PromptMessage, found: Mapping[str, bytes], takes_al
 
 
 def _openai_part(part: Part, found: Mapping[str, bytes], takes_all: bool) -> dict[str, Any]:
-    if isinstance(part, SentPart) and takes_all:
+    if isinstance(part, ClientPart) and takes_all:
         return dict(part.fields)
     if isinstance(part, PromptPicture):
         url = part.url or (_data_url(part.media_type, found[part.key]) if part.key in found else "")

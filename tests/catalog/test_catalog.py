@@ -10,15 +10,7 @@ from django.db import IntegrityError, transaction
 
 from chat.catalog import catalog, watcher
 from chat.models import CatalogState, SiteDoor, SiteModel, User
-from chat.upstream.catalog import (
-    DEFAULT_MODEL,
-    Catalog,
-    Door,
-    LlmModel,
-    UnknownModel,
-    bundled,
-    to_record,
-)
+from chat.upstream.catalog import DEFAULT_MODEL, Catalog, Door, LlmModel, UnknownModel, bundled, to_record
 from chat.upstream.client import Client
 from chat.upstream.errors import from_payload
 from tests.fake_cloudflare.errors import error

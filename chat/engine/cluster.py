@@ -25,8 +25,7 @@ from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Run
 from chat.wire.position import Position
 
-DATABASE_POLL_SECONDS = 1.0  # interval of reading the database while no messages come
-POLL_WHILE_PUSHED_SECONDS = 3.0  # the same interval while messages come, as one may be lost
+DATABASE_POLL_SECONDS = 1.0  # interval of reading the database of a run of which no messages come
 IDLE_SECONDS = 10.0  # a live remote run without viewers is dropped after this time, an ended one at once
 PUBLISH_INTERVAL_SECONDS = 0.05  # interval of messages to a process that has viewers
 RESUBSCRIBE_SECONDS = 5.0  # interval at which a subscription is renewed
@@ -88,7 +87,7 @@ class RemoteRuns:
             now = asyncio.get_running_loop().time()
             state = remote_run.state
             applied = state.apply(at, text, reasoning) and at.steps <= state.revision
-            remote_run.next_poll = now + POLL_WHILE_PUSHED_SECONDS if applied else 0.0
+            remote_run.next_poll = now + DATABASE_POLL_SECONDS if applied else 0.0
 
     def poll_soon(self, run: uuid.UUID) -> None:
         """Read the database at once: the run has ended, or a person stops it."""

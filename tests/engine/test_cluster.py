@@ -11,8 +11,10 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from chat.engine.cluster import IDLE_SECONDS, RemoteRun, RemoteRuns
+from chat.engine.engine import HOUSEKEEPING_INTERVAL_SECONDS
 from chat.engine.streaming.feed import PlainFeed
 from chat.models import Message, Run
+from chat.wire.position import Position
 from chatsite.channel_layer import ChannelLayer, LayerConnection, SecureLayerConnection, _connection_options
 from tests.conftest import missing
 from tests.support.databases import REDIS
@@ -60,6 +62,16 @@ async def test_remote_run_released_while_read_is_followed_again(run: Run) -> Non
     await remote_runs.poll()
     assert remote_runs.open == {run.pk: remote_run}
     assert remote_run.state.viewers
+
+
+async def test_after_a_message_the_database_is_read_in_time(run: Run) -> None:
+    """It may have been the last one: viewers get the rest within two seconds."""
+    remote_runs = RemoteRuns()
+    remote_run = remote_runs.get_or_create(run)
+    remote_runs.append(run.pk, Position(0, 0), "Hello", "")
+    assert remote_run.state.text == "Hello"
+    due = remote_run.next_poll - asyncio.get_running_loop().time()
+    assert due + HOUSEKEEPING_INTERVAL_SECONDS < 2
 
 
 @pytest.fixture

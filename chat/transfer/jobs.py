@@ -68,7 +68,7 @@ def claim(most_bytes: int | None = None) -> ImportJob | None:
 
 def finish(job: ImportJob, state: ImportJob.State, **columns: Any) -> bool:
     """End an import and delete its file. Return False if it has ended already or is another process's."""
-    own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
+    own = ImportJob.objects.open().filter(pk=job.pk, state=job.state, claim=job.claim)
     with write_lock():
         ended = own.update(state=state, finished=timezone.now(), beat=None, **columns)
     if ended:

@@ -100,8 +100,7 @@ def stop(request: HttpRequest) -> HttpResponseBase:
     job = _job_of_form(request)
     if not jobs.finish(job, JobState.STOPPED):
         job.refresh_from_db()
-        if job.state in (JobState.CHECKING, JobState.READY, JobState.IMPORTING):  # it went on meanwhile
-            jobs.finish(job, JobState.STOPPED)
+        jobs.finish(job, JobState.STOPPED)  # it went on meanwhile, or has ended
     job.refresh_from_db()
     return _changed(request, job)
 
@@ -168,7 +167,7 @@ def _create(user: User, key: uuid.UUID, received: ReceivedFile) -> None:
 
 
 def _job_of_form(request: HttpRequest) -> ImportJob:
-    """Return the person's open import with the id in the field `job`, as it was shown to them."""
+    """Return the person's import with the id in the field `job`, as it was shown to them."""
     user = access.get_user(request)
     key = request_fields.parse_uuid(request_fields.parse(request, "job"), "job")
     if key is None:

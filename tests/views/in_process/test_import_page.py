@@ -108,9 +108,10 @@ def test_what_is_left_out_is_counted_and_named_by_kind(
     assert "<b>.pdfand 1 more" in page[attachments:recordings]
 
 
-def test_the_end_of_new_ones_only(hers: Client, alice: User) -> None:
-    job(alice, State.DONE, {"conversations": 3}, stored=3)
-    assert "3 chats were imported. Show" in shown(hers)
+def test_the_end_of_new_ones_only_which_no_late_stop_changes(hers: Client, alice: User) -> None:
+    ended = job(alice, State.DONE, {"conversations": 3}, stored=3)
+    assert hers.post(f"{PAGE}import/stop/", {"job": str(ended.pk)}, **HTML).status_code == 303
+    assert "byte 3 chats were imported. Show" in shown(hers)
 
 
 def test_an_imported_reply_without_a_model_has_a_heading(hers: Client, alice: User) -> None:

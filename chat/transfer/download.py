@@ -60,7 +60,7 @@ async def read_pieces(
         if piece is None:
             return
         if isinstance(piece, Future):
-            await asyncio.wait([asyncio.wrap_future(piece)])
+            await asyncio.gather(asyncio.wrap_future(piece), return_exceptions=True)
         else:
             yield piece
 

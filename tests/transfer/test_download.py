@@ -1,6 +1,9 @@
 """The number of downloads that a person may have open, and downloads that end early."""
 
+import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
 
 import pytest
 from django.test import RequestFactory
@@ -43,3 +46,13 @@ async def test_a_download_ends_when_its_person_loses_access() -> None:
     assert [text async for text in read_pieces(texts, is_allowed)] == ["a", "b"]
     left = iter([True, False])
     assert [text async for text in while_allowed(pieces(), is_allowed)] == ["a"]
+
+
+async def test_a_failed_future_is_left_to_what_yields_it() -> None:
+    failed: Future[str] = Future()
+    failed.set_exception(FileNotFoundError())
+    logged: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: logged.append(about))
+    assert [text async for text in read_pieces(iter([failed, "a"]), lambda: True)] == ["a"]
+    gc.collect()
+    assert logged == []

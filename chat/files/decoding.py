@@ -16,7 +16,11 @@ MAX_DECODED_BYTES = 20_000_000  # of the child, whatever it wants to send
 ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
 CPU_SECONDS = 10
 MAX_HEAD_BYTES = 500  # of the line before the picture
-SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
+# How a whole file of each type begins and ends: a child that is killed while it writes leaves a part.
+EDGES = {
+    "image/jpeg": (b"\xff\xd8\xff", b"\xff\xd9"),
+    "image/png": (b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"),
+}
 
 INCOMPLETE = gettext_noop("This picture is damaged or incomplete. Add the whole file, or another copy.")
 # By the word of the child: the code for programs, and the words for people.
@@ -74,8 +78,9 @@ def _checked(output: bytes) -> EncodedPicture:
             case {"problem": str(name)}:
                 raise _problem(name)
             case {"media_type": str(media_type), "width": int(width), "height": int(height)} if (
-                media_type in SIGNATURES
-                and content.startswith(SIGNATURES[media_type])
+                media_type in EDGES
+                and content.startswith(EDGES[media_type][0])
+                and content.endswith(EDGES[media_type][1])
                 and 0 < width <= MAX_LONG_SIDE_PIXELS
                 and 0 < height <= MAX_LONG_SIDE_PIXELS
                 and width * height <= SIDE_PIXELS * SIDE_PIXELS

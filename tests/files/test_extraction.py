@@ -126,7 +126,8 @@ TAKEN = [
         b'{"media_type": "text/html", "width": 9, "height": 9}\n<script>',
         b'{"media_type": "image/png", "width": 9, "height": 9}\n<script>',
         b'{"media_type": "image/jpeg", "width": -9, "height": 9}\n\xff\xd8\xff',
-        b'{"media_type": "image/jpeg", "width": "9", "height": 9}\n\xff\xd8\xff',
+        b'{"media_type": "image/jpeg", "width": "9", "height": 9}\n\xff\xd8\xff\xff\xd9',
+        b'{"media_type": "image/jpeg", "width": 9, "height": 9}\n\xff\xd8\xff',  # it has no end
         b'{"media_type": "image/jpeg"}\n\xff\xd8\xff',
         b"[1]\n\xff\xd8\xff",
         b"[" * 100_000,

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from chat.backup import content, former
+from chat.backup import content, files, former
 from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, FormerManifest, Manifest
 from chat.backup.sqlite import SqliteDatabase
 from chat.backup.tables import BackupError, ColumnKind, Table
@@ -237,7 +237,8 @@ def read(path: Path) -> None:
 
 def test_any_changed_byte_raises_a_backup_error(tmp_path: Path) -> None:
     """Some bytes mean nothing, such as a time; those that were written must come back as they were."""
-    whole = written(tmp_path / "whole.zip").read_bytes()
+    read(written(tmp_path / "whole.zip"))
+    whole = (tmp_path / "whole.zip").read_bytes()
     path, refusals = tmp_path / "changed.zip", 0
     for position in range(len(whole)):
         for bits in (0x01, 0xFF):
@@ -272,8 +273,16 @@ def test_a_backup_of_other_tables_is_refused(tmp_path: Path, made: str) -> None:
         content.restore(archive, database, lambda *_: None)
 
 
-def test_a_written_backup_verifies(tmp_path: Path) -> None:
-    read(written(tmp_path / "good"))
+def test_a_file_deleted_while_it_is_packed_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "attachments" / "ab"
+    gone.parent.mkdir()
+    gone.touch()
+    monkeypatch.setattr(Path, "exists", lambda _path: True)
+    with ArchiveWriter(tmp_path / "x.zip", Manifest(AT)) as archive:
+        files.dump(tmp_path, archive, lambda *_: gone.unlink())
+    assert archive.manifest.members == {}
 
 
 @pytest.mark.parametrize(

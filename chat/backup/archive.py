@@ -218,7 +218,7 @@ class Archive:
         digest, size = hashlib.sha256(), 0
         try:
             with self._zip.open(name) as member:
-                while piece := member.read(BACKUP_PIECE_BYTES):
+                for piece in pieces_of(member):
                     digest.update(piece)
                     size += len(piece)
                     yield piece
@@ -271,7 +271,6 @@ def _lines(rows: Iterable[TableRow]) -> Iterator[bytes]:
     yield bytes(piece)
 
 
-def pieces_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(BACKUP_PIECE_BYTES):
-            yield piece
+def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(BACKUP_PIECE_BYTES):
+        yield piece

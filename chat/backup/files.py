@@ -1,10 +1,11 @@
-"""Backup of a site's files outside the database: the secret key and the attachments.
+"""Backup of a site's files outside the database: the secret key, the attachments, and what stands in `media`.
 
 Attachments in a bucket are not in a backup: `ATTACHMENTS_S3_BUCKET` says where they stay.
 """
 
 import filecmp
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from chat.files.files import PARTIAL
@@ -23,15 +24,15 @@ FILE_FOLDERS = (MEDIA, ATTACHMENTS_FOLDER)
 
 
 def dump(folder: Path, archive: ArchiveWriter, progress: BackupProgress) -> None:
-    """Pack the secret key and the attachments of DATA_DIR. What is deleted meanwhile is left out."""
-    key = folder / SECRET_KEY_FILE
-    if key.is_file():
-        archive.add(SECRET_KEY_FILE, pieces_of(key))
-    packed = [path for name in FILE_FOLDERS for path in sorted((folder / name).rglob("*")) if _is_whole(path)]
+    """Pack these files of DATA_DIR. What is deleted meanwhile is left out."""
+    found = [folder / SECRET_KEY_FILE]
+    for name in FILE_FOLDERS:
+        found += sorted((folder / name).rglob("*"))
+    packed = [path for path in found if _is_whole(path)]
     for done, path in enumerate(packed):
         progress("packing files", done, len(packed))
-        if path.exists():
-            archive.add(path.relative_to(folder).as_posix(), pieces_of(path))
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            archive.add(path.relative_to(folder).as_posix(), pieces_of(file))
 
 
 def _is_whole(path: Path) -> bool:
@@ -39,7 +40,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def unpack(archive: Archive, folder: Path) -> None:
-    """Extract the secret key and the attachments into a new folder, for `replace`."""
+    """Extract these files into a new folder, for `replace`."""
     for name in archive.manifest.members:
         if name == SECRET_KEY_FILE or name.startswith(FILE_FOLDERS):
             archive.extract(name, folder / name)

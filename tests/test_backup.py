@@ -11,13 +11,17 @@ from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from django.core.management.base import CommandError
 
 from chat.backup import content, files, former
 from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, FormerManifest, Manifest
 from chat.backup.sqlite import SqliteDatabase
 from chat.backup.tables import BackupError, ColumnKind, Table
+from chat.management.commands import restore
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
 from tests.support.manage import run_manage
@@ -283,6 +287,19 @@ def test_a_file_deleted_while_it_is_packed_is_left_out(
     with ArchiveWriter(tmp_path / "x.zip", Manifest(AT)) as archive:
         files.dump(tmp_path, archive, lambda *_: gone.unlink())
     assert archive.manifest.members == {}
+
+
+def test_a_restore_tells_when_it_could_not_replace_the_files(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr(restore, "migrating", nullcontext)
+    monkeypatch.setattr(restore.restoring, "restore", lambda *_: ("", []))
+    monkeypatch.setattr("os.rename", Mock(side_effect=OSError("busy")))
+    with ArchiveWriter(tmp_path / "x", Manifest(AT)) as archive:
+        archive.add("secret-key", [b"x"])
+    with Archive(tmp_path / "x") as opened, pytest.raises(CommandError, match="database was restored"):
+        restore._restore(opened, lambda *_: None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Backup, verification and restore of a site, and detection of a damaged database."""
+"""Backup, restore and move of a site, and detection of a damaged database."""

@@ -30,6 +30,10 @@ DATA = (
     "The database already contains data. Use --force to replace it with the backup. The current data is kept "
     "in a separate place."
 )
+FILES_STAYED = (
+    "The database was restored, but not all files: {}. Mend that, then restore again with --force. What was "
+    "there before is kept, with {} in its name."
+)
 
 
 class Command(BaseCommand):
@@ -98,7 +102,8 @@ def _is_used() -> str:
 def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
     """Restore database and files: first the steps that may fail, last those that replace.
 
-    Return sentences: where the replaced data is kept, and what `access` has done and found.
+    Return sentences: where the replaced data is kept, and what is closed or open again. Raises CommandError:
+    when the database was replaced and the files were not.
     """
     suffix = f".before-restore-{timezone.now():%Y%m%d-%H%M%S}"
     folder: Path = settings.DATA_DIR
@@ -106,9 +111,11 @@ def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
         new = Path(name)
         files.unpack(archive, new)
         kept, sentences = restoring.restore(archive, new, suffix, progress)
-        places = [kept] if kept else []
-        places += [str(path) for path in files.replace(folder, new, suffix)]
-        return [f"The previous data is kept as {what}." for what in places] + sentences
+        try:
+            places = [kept, *files.replace(folder, new, suffix)]
+        except OSError as error:
+            raise CommandError(FILES_STAYED.format(error, suffix)) from error
+        return [f"The previous data is kept as {what}." for what in places if what] + sentences
 
 
 def _folders() -> dict[str, Path]:

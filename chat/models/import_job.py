@@ -41,9 +41,9 @@ class ImportJob(models.Model):
     `beat`; `claim` is new for each process that takes it over, so that an earlier one stops.
     `attempts` counts the processes that took it up since it got on and did not give it back.
 
-    `total` counts the conversations of the file, `processed` those that were dealt with, `stored` those that
-    were stored. `preview` is what the import would do; `problem` says why the file was refused
-    (`chat/transfer/problems.py`).
+    `total` counts the objects of the file, `processed` those that were dealt with, `stored` the conversations
+    that were stored. `preview` is what the import would do: its `without` is what would be left out, and its
+    `lost` what was. `problem` says why the file was refused (`chat/transfer/problems.py`).
     """
 
     class State(models.TextChoices):

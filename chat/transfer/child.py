@@ -77,7 +77,7 @@ def _records(
     """Yield the messages, each with the contents of its attachments, then the conversation itself."""
     for message in conversation.messages:
         extra = message.attachments[MAX_ATTACHMENTS:]
-        conversation.lost_files += [each.name for each in extra]
+        conversation.left_out.setdefault("attachment", []).extend(each.name for each in extra)
         message.attachments = message.attachments[:MAX_ATTACHMENTS]
         contents = [each.content for each in message.attachments if each.content]
         for each in message.attachments:

@@ -126,7 +126,7 @@ def work(job: ImportJob, stop: Stop, convert: ConvertDocument) -> None:
         logger.warning("the reader of an imported file failed: %s %s", type(error).__name__, error)
         hold.release(attempts=0)
     except Error:
-        raise  # an outage of the database: the same
+        raise  # an outage of the database: it is taken over later, and counts as an attempt
     except Exception:
         logger.exception("an import failed")
         finish(job, State.REFUSED, problem="failed")
@@ -170,7 +170,7 @@ def _check(job: ImportJob, hold: Hold, file: IO[bytes], attachments: Attachments
 class _Storing:
     def __init__(self, job: ImportJob, hold: Hold, attachments: Attachments) -> None:
         self._job, self._hold, self._attachments = job, hold, attachments
-        self._lost: records.LeftOut = {}  # what the current object goes without, by kind
+        self._left_out: records.LeftOut = {}  # of the current object
 
     def run(self, file: IO[bytes]) -> None:
         """Store the objects, continuing where the last process stopped."""
@@ -185,15 +185,15 @@ class _Storing:
     def _store(self, found: records.Imported | records.Refusal) -> None:
         user = self._job.user
         if isinstance(found, records.ImportedConversation) and not is_known(user, found):
-            self._store_files(attachments_of(found.messages), found)
+            self._store_files(attachments_of(found.messages), found.left_out)
             store_conversation(
                 user, found, catalog.catalog_for_user(catalog.current.get(), user), self._confirm
             )
         elif isinstance(found, records.ImportedConversation) and (new := new_messages(user, found)):
-            self._store_files(attachments_of(new))
+            self._store_files(attachments_of(new), {})
             merge(user, found, new, self._confirm)
         elif isinstance(found, records.ImportedAssistant) and not library.is_known(user, found):
-            self._store_files(found.files)
+            self._store_files(found.files, {})
             library.store_assistant(user, found)
             self._done()
         else:
@@ -204,16 +204,11 @@ class _Storing:
                 with suppress(RequestError):  # at the limit
                     memory.remember(user, found.fact, found.created)
             elif isinstance(found, records.OtherFiles):
-                self._lost = {"file": found.names}
+                self._left_out = {"file": found.names}
             self._done()
 
-    def _store_files(
-        self,
-        attachments: list[records.ImportedAttachment],
-        conversation: records.ImportedConversation | None = None,
-    ) -> None:
-        """Store the files of the attachments; note the others as lost."""
-        lost = {"attachment": list(conversation.lost_files) if conversation else [], "unread": []}
+    def _store_files(self, attachments: list[records.ImportedAttachment], left_out: records.LeftOut) -> None:
+        """Store the files of the attachments; add the others to what is `left_out` of the object."""
         for each in attachments:
             kind, is_new = "attachment", False
             try:
@@ -221,9 +216,9 @@ class _Storing:
             except OutOfTime:
                 kind = "unread"
             if each.stored is None:
-                lost[kind].append(each.name)
+                left_out.setdefault(kind, []).append(each.name)
             self._hold.beat_or_give_way() if is_new else self._hold.beat()
-        self._lost = (conversation.left_out if conversation else {}) | lost
+        self._left_out = left_out
 
     def _confirm(self, is_last: bool) -> None:
         """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""
@@ -233,7 +228,7 @@ class _Storing:
         self._hold.renew(attempts=1)  # it has got on: the file is not what ends processes
 
     def _done(self) -> None:
-        """Count an object that was dealt with, and note what was lost of it."""
+        """Count an object that was dealt with, and what was left out of it."""
         self._job.processed += 1
-        add_left_out(self._job.preview.setdefault("lost", {}), self._lost)
-        self._lost = {}
+        add_left_out(self._job.preview.setdefault("lost", {}), self._left_out)
+        self._left_out = {}

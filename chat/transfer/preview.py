@@ -101,16 +101,15 @@ class Preview:
             self._planned.add(key, ids.values())
             self._sources[conversation.source] = None
             self._counts += Counter(conversations=1, messages=len(conversation.messages))
-            lost = self._files.left_out(attachments_of(conversation.messages))
-            self._leave_out(**conversation.left_out)
-            self._leave_out(attachment=conversation.lost_files + lost)
+            add_left_out(self._left_out, conversation.left_out)
+            self._leave_out(attachment=self._files.left_out(attachments_of(conversation.messages)))
         elif new := new_messages(user, conversation, self._planned.get(key)):
             self._planned.add(key, (ids[each.key] for each in new))
             self._counts += Counter(grown=1, added=len(new))
             self._leave_out(attachment=self._files.left_out(attachments_of(new)))
         else:
-            is_lost = key not in self._planned and is_in_trash(user, conversation)
-            self._counts["trashed" if is_lost else "known"] += 1
+            is_trashed = key not in self._planned and is_in_trash(user, conversation)
+            self._counts["trashed" if is_trashed else "known"] += 1
 
     @property
     def is_empty(self) -> bool:

@@ -176,8 +176,8 @@ class ImportedMessage(Struct, tag="message"):
 class ImportedConversation(Struct, tag="conversation"):
     """A conversation, whose messages are told before it, parents first.
 
-    `leaf`: the key of the active branch's last message, "" if the file names none. `lost_files`: the names
-    of files that are not imported. `left_out`: what else is not. `assistant`: its id and version.
+    `leaf`: the key of the active branch's last message, "" if the file names none. `left_out`: what is not
+    imported. `assistant`: its id and version.
     """
 
     source: Source
@@ -193,7 +193,6 @@ class ImportedConversation(Struct, tag="conversation"):
     pinned_at: Moment | None = None
     archived_at: Moment | None = None
     tags: Tags = []
-    lost_files: list[str] = []
     left_out: LeftOut = {}
     assistant: tuple[str, int] | None = None
     tools: Tools = []

@@ -42,7 +42,7 @@ def test_of_chatgpt_the_shown_tree_is_read() -> None:
         (question, "assistant", "A cat.", "gpt-5"),
     ]
     assert (found.title, found.model, found.system) == ("A picture", "gpt-5", "I am Ann.\n\nBe brief.")
-    assert (found.leaf, found.lost_files) == ("a2", ["cat.png"])
+    assert (found.leaf, found.left_out["attachment"]) == ("a2", ["cat.png"])
     assert found.messages[2].reasoning == "**s**\n\nIt looks like a cat."
     assert found.created == datetime.fromtimestamp(BEGUN, UTC)
     assert found.messages[2].created == datetime.fromtimestamp(BEGUN + 6, UTC)
@@ -53,7 +53,7 @@ def test_of_claude_texts_and_thinking_are_read() -> None:
     poem = "Write a poem"
     assert lines(found) == [(None, "user", poem, ""), (poem, "assistant", "Roses\n\nare red", "")]
     assert found.messages[1].reasoning == "Rhyme?\n\n**x**"
-    assert (found.leaf, found.lost_files) == ("m2", ["notes.txt"])
+    assert (found.leaf, found.left_out) == ("m2", {"attachment": ["notes.txt"]})
 
 
 @pytest.mark.parametrize("bare", [False, True])
@@ -68,7 +68,7 @@ def test_of_open_webui_the_tree_is_read(bare: bool) -> None:
     assert (found.title, found.system, found.leaf) == ("Sums", "You can count.", "a2")
     assert found.messages[1].feedback == (False, "")
     assert found.messages[2].reasoning == "Let me see <this>."
-    assert found.lost_files == ["sum.pdf"]
+    assert found.left_out == {"attachment": ["sum.pdf"]}
     assert (found.pinned_at is None) is bare
     first, second = (message.created for message in found.messages[1:])
     assert first
@@ -84,7 +84,7 @@ def test_of_librechat_trees_and_lists_are_read(flat: bool) -> None:
         sent["messages"] = [question | {"children": []}, *question["children"]]
     found = conversation_of(sent)
     assert lines(found) == [(None, "user", "Hi", ""), ("Hi", "assistant", "Hello!", "gpt-4o")]
-    assert (found.system, found.model, found.lost_files) == ("Be kind.", "gpt-4o", ["x.png"])
+    assert (found.system, found.model, found.left_out["attachment"]) == ("Be kind.", "gpt-4o", ["x.png"])
     assert (found.messages[1].reasoning, found.messages[1].feedback) == ("Hm.", (True, ""))
 
 

@@ -285,8 +285,8 @@ def test_pictures_and_recordings_are_named() -> None:
             aggregate_result={"messages": [{"message_type": "image", "image_url": "file-service://z"}]},
         ),
     )
-    assert found.lost_files == ["image_asset_pointer", "A red cat", "picture"]
-    assert found.left_out == {"recording": ["audio"]}
+    pictures = ["image_asset_pointer", "A red cat", "picture"]
+    assert found.left_out == {"attachment": pictures, "recording": ["audio"]}
     assert last(found).text == "[picture: A red cat]\n\n[picture: picture]"
 
 

@@ -107,7 +107,7 @@ LOG = '{"status": "success", "logs": ["one", "two"]}'
 def test_a_block_is_kept_as(blocks: list[Any], shown: str, thoughts: str) -> None:
     found = claude("Well?", blocks)
     assert (last(found).text, last(found).reasoning) == (shown, thoughts)
-    assert (found.left_out, found.lost_files) == ({}, [])
+    assert found.left_out == {}
 
 
 def test_older_exports_have_a_text_alone() -> None:
@@ -120,9 +120,9 @@ def test_blocks_without_a_text_are_named() -> None:
     found = claude(
         "Well?", [{"type": "brand_new", "x": 1}, text("a"), result("x", {"type": "image", "file_uuid": "u"})]
     )
-    assert (found.left_out, found.lost_files) == ({"other": ["brand_new"]}, ["?"])
+    assert found.left_out == {"other": ["brand_new"], "attachment": ["?"]}
     made = result("present_files", {"type": "local_resource", "name": "plan.pdf", "file_path": "/x/plan.pdf"})
-    assert claude("Well?", [text("a"), made]).lost_files == ["plan.pdf"]
+    assert claude("Well?", [text("a"), made]).left_out == {"attachment": ["plan.pdf"]}
     unseen = result("x", {"type": "brand_new"}, {"type": "rich_link", "link": {"title": "T", "url": WEB}})
     found = claude("Well?", [text("a"), unseen])
     assert (found.left_out, sources(last(found))) == ({"other": ["brand_new"]}, [("T", WEB, "")])
@@ -204,7 +204,7 @@ def test_what_a_search_found_is_kept_as_sources() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files_of", "kept", "words", "lost"),
+    ("files_of", "kept", "words", "left_out"),
     [
         (
             {"attachments": [{"file_name": "a.docx", "extracted_content": "Hi"}]},
@@ -239,10 +239,11 @@ def test_what_a_search_found_is_kept_as_sources() -> None:
     ],
 )
 def test_the_text_of_a_file_is_a_document(
-    files_of: Any, kept: list[Any], words: str, lost: list[str]
+    files_of: Any, kept: list[Any], words: str, left_out: list[str]
 ) -> None:
     found = claude({"text": "Well?", **files_of}, "Yes.")
-    assert (files(found.messages[0]), found.messages[0].text, found.lost_files) == (kept, words, lost)
+    assert (files(found.messages[0]), found.messages[0].text) == (kept, words)
+    assert found.left_out["attachment"] == left_out
 
 
 def test_texts_of_files_beyond_the_limit_are_in_the_question() -> None:
@@ -258,7 +259,7 @@ def test_a_question_can_be_files_alone() -> None:
     assert texts(claude({"text": "", "files": [{"file_name": "a.png"}]}, "Yes."))[0] == "…"
     pasted = [{"file_name": "", "extracted_content": "a long paste"}, {"file_name": "n.txt"}]
     found = claude({"text": "", "content": [], "attachments": pasted}, "Yes.")
-    assert (texts(found)[0], found.lost_files) == ("a long paste", ["n.txt"])
+    assert (texts(found)[0], found.left_out) == ("a long paste", {"attachment": ["n.txt"]})
 
 
 def test_a_picture_in_the_file_is_an_attachment() -> None:
@@ -267,7 +268,8 @@ def test_a_picture_in_the_file_is_an_attachment() -> None:
         [text("What?"), {"type": "image", "source": source}], [{"type": "image", "source": source}]
     )
     assert files(found.messages[0]) == [("picture.gif", b"GIF89a")]
-    assert (texts(found), found.lost_files) == (["What?", "[picture: picture.gif]"], ["picture.gif"])
+    assert texts(found) == ["What?", "[picture: picture.gif]"]
+    assert found.left_out == {"attachment": ["picture.gif"]}
 
 
 def test_the_project_is_a_tag_and_a_star_a_pin() -> None:

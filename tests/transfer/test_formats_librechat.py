@@ -108,17 +108,16 @@ CALLED = '**sum**\n\n```json\n{\n  "a": 1\n}\n```\n\n```\n21\n```'
 )
 def test_a_part_is_kept_as(parts: Any, shown: str, thoughts: str) -> None:
     found = librechat({"content": parts})
-    assert (last(found).text, last(found).reasoning, found.left_out) == (shown, thoughts, {})
+    assert (last(found).text, last(found).reasoning) == (shown, thoughts)
+    assert found.left_out == ({"attachment": ["cat"]} if "cat" in shown else {})
 
 
 def test_parts_without_a_text_are_named() -> None:
     parts = [{"type": "brand_new"}, {"type": "input_audio", "input_audio": {}}, {"type": "text", "text": "a"}]
     pictures = [{"type": "image_file", "image_file": each} for each in ({"filename": "made.png"}, {})]
     found = librechat([*parts, *pictures])
-    assert (found.left_out, found.lost_files) == (
-        {"other": ["brand_new"], "recording": ["input_audio"]},
-        ["made.png", "image_file"],
-    )
+    files = {"attachment": ["made.png", "image_file"]}
+    assert found.left_out == {"other": ["brand_new"], "recording": ["input_audio"], **files}
 
 
 def test_plugins_of_older_versions_are_kept_with_the_reasoning() -> None:
@@ -153,14 +152,14 @@ FILE = {"type": "file_search", "file_search": {"turn": 1, "sources": [{"fileName
 def test_a_citation_is_a_link_and_a_source(text: str, shown: str, cited: list[str]) -> None:
     found = librechat({"text": text, "attachments": [SEARCH, FILE, {"filename": "x.csv"}]})
     assert (last(found).text, [title for title, _, _ in sources(last(found))]) == (shown, cited)
-    assert found.left_out == ({} if cited or "words" in text else {"source": ["turn0search9"]})
-    assert found.lost_files == ["x.csv"]
+    unknown = {} if cited or "words" in text else {"source": ["turn0search9"]}
+    assert found.left_out == {"attachment": ["x.csv"]} | unknown
 
 
 def test_the_text_of_a_file_is_a_document() -> None:
     sent = [{"filename": "a.pdf", "text": "Hi"}, {"filename": "b.png", "type": "image/png"}]
     found = librechat(question={"text": "Well?", "files": sent})
-    assert (files(found.messages[0]), found.lost_files) == ([("a.pdf", b"Hi")], ["b.png"])
+    assert (files(found.messages[0]), found.left_out["attachment"]) == ([("a.pdf", b"Hi")], ["b.png"])
 
 
 def test_pictures_of_a_question_are_attachments() -> None:

@@ -57,7 +57,8 @@ RAN = element("code_interpreter", "```python\n1+1\n```", output={"stdout": "2\n"
 )
 def test_a_reply_is_kept_as(content: Any, shown: str, thoughts: str) -> None:
     found = open_webui(content)
-    assert (last(found).text, last(found).reasoning, found.left_out) == (shown, thoughts, {})
+    assert (last(found).text, last(found).reasoning) == (shown, thoughts)
+    assert found.left_out == ({"attachment": ["cat"]} if "[picture: cat]" in shown else {})
 
 
 OUTPUT = [
@@ -122,7 +123,7 @@ def test_opened_pages_are_sources_and_suggestions_are_named(error: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "kept", "lost"),
+    ("file", "kept", "left_out"),
     [
         ({"type": "image", "url": GIF, "name": "cat.gif"}, ["cat.gif"], []),
         ({"type": "image", "url": "/api/v1/files/x"}, [], ["picture"]),
@@ -133,11 +134,11 @@ def test_opened_pages_are_sources_and_suggestions_are_named(error: Any) -> None:
     ],
 )
 def test_files_of_a_question_are_kept_where_the_export_has_them(
-    file: Any, kept: list[str], lost: list[str]
+    file: Any, kept: list[str], left_out: list[str]
 ) -> None:
     found = open_webui(question={"content": "Well?", "files": [file]}, files=[file])
     assert [name for name, _ in files(found.messages[0])] == kept
-    assert found.lost_files == lost
+    assert found.left_out["attachment"] == left_out
 
 
 def test_pictures_in_a_question_are_attachments() -> None:
@@ -154,7 +155,7 @@ def test_pictures_in_a_question_are_attachments() -> None:
 
 def test_pictures_of_a_reply_are_named() -> None:
     found = open_webui({"content": "Here.", "files": [{"type": "image", "url": GIF, "name": "cat"}]})
-    assert (last(found).text, found.lost_files) == ("Here.\n\n[picture: cat]", ["cat"])
+    assert (last(found).text, found.left_out) == ("Here.\n\n[picture: cat]", {"attachment": ["cat"]})
 
 
 def test_code_that_was_run_from_a_reply_is_kept() -> None:

@@ -246,7 +246,7 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
         if draft.role != ASSISTANT and CHATGPT_FILE.fullmatch(key):
             draft.packed(name, key)
         else:
-            draft.lose_file(name)
+            draft.leave_out_file(name)
 
 
 def _is_file(part: Raw) -> bool:

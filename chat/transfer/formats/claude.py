@@ -95,7 +95,7 @@ def _files(draft: Draft, raw: Raw) -> None:
             kept.add(name)
     for name in dict.fromkeys(names):
         if name not in kept:
-            draft.lose_file(name)
+            draft.leave_out_file(name)
 
 
 def _joined(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -241,11 +241,11 @@ class _Blocks:
         if data and block.get("type") == "image":
             self._draft.picture(name, f"data:{foreign.text(source.get('media_type'))};base64,{data}")
         else:
-            self._draft.lose_file(name or foreign.UNNAMED_ATTACHMENT)
+            self._draft.leave_out_file(name or foreign.UNNAMED_ATTACHMENT)
 
     def resource(self, block: Raw) -> None:
         name = foreign.text(block.get("name")) or foreign.text(block.get("file_path")).rpartition("/")[2]
-        self._draft.lose_file(name or foreign.UNNAMED_ATTACHMENT)
+        self._draft.leave_out_file(name or foreign.UNNAMED_ATTACHMENT)
 
     def note(self, block: Raw) -> None:
         self._draft.add(foreign.text(block.get("title")), foreign.text(block.get("text")))

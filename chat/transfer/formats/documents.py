@@ -116,7 +116,7 @@ class Canvas:
     def _updated(self, key: str, updates: list[dict[str, Any]]) -> str:
         """Return the document after the updates, and the replacements whose place is in no document."""
         changed: dict[str, list[str]] = {}
-        lost: list[str] = []
+        unplaced: list[str] = []
         for update in updates:
             new = foreign.text(update.get("replacement"))
             change = partial(
@@ -126,9 +126,9 @@ class Canvas:
                 multiple=update.get("multiple") is True,
             )
             found = self._documents.change(key, change)
-            (lost if found is None else changed.setdefault(found, [])).append(new)
+            (unplaced if found is None else changed.setdefault(found, [])).append(new)
         shown = [self._documents.shown(each, "\n\n".join(changes)) for each, changes in changed.items()]
-        return "\n\n".join(filter(None, shown + lost))
+        return "\n\n".join(filter(None, shown + unplaced))
 
     def _key(self, about: dict[str, Any]) -> str:
         """Return the id of the document of a call, which its result names; "" if neither does."""

@@ -12,18 +12,17 @@ from chat.wire.text import split_thought
 from . import foreign, pictures
 
 MAX_TOOL_CHARS = 20_000  # of what a tool was sent, or returned
-MAX_LOST_NAME_CHARS = 100
+MAX_LEFT_OUT_CHARS = 100  # of the name of what is left out
 MAX_PASTE_CHARS = 100_000  # a longer paste becomes a document
 CUT = "…"
 ROLE_OF_AUTHOR = {"user": records.USER, "human": records.USER, "assistant": records.ASSISTANT}
 
 
 class Drafts:
-    """The drafts of one conversation, and what is left out of it: `files`, and {kind: names} of the rest."""
+    """The drafts of one conversation, and what is left out of it."""
 
     def __init__(self) -> None:
-        self.files: list[str] = []
-        self.seen: set[str] = set()  # names of all files
+        self.seen: set[str] = set()  # names of all files, also of those that are left out
         self.left_out: defaultdict[str, list[str]] = defaultdict(list)
 
     def new(self, role: Any) -> "Draft":
@@ -56,7 +55,6 @@ class Drafts:
             updated=moment,
             pinned_at=moment if pinned else None,
             archived_at=moment if archived else None,
-            lost_files=self.files,
             left_out=self.left_out,
             **about,
         )
@@ -71,7 +69,7 @@ class Draft:
         self._thoughts: list[str] = []
         self._attachments: list[records.ImportedAttachment] = []
         self._citations: dict[records.ImportedCitation, None] = {}
-        self._has_lost_files = False
+        self._has_files_left_out = False
 
     def add(self, *texts: str) -> None:
         self._texts += [text for text in texts if text.strip()]
@@ -132,13 +130,13 @@ class Draft:
 
     def leave_out(self, kind: str, name: Any) -> None:
         """Count what is not kept, for the end of the import."""
-        self._drafts.left_out[kind].append(foreign.one_line(name)[:MAX_LOST_NAME_CHARS] or kind)
+        self._drafts.left_out[kind].append(foreign.one_line(name)[:MAX_LEFT_OUT_CHARS] or kind)
 
-    def lose_file(self, name: str) -> None:
+    def leave_out_file(self, name: str) -> None:
         """Count a file that the export only names."""
-        self._drafts.files.append(name)
+        self._drafts.left_out["attachment"].append(name)
         self._drafts.seen.add(name)
-        self._has_lost_files = True
+        self._has_files_left_out = True
 
     def packed(self, name: str, file: str) -> None:
         """Attach a file that may be in the archive beside the conversations."""
@@ -164,7 +162,7 @@ class Draft:
         if content and pictures.is_picture(content) and self.role == records.USER:
             self._attach(name, content)
         else:
-            self.lose_file(name)
+            self.leave_out_file(name)
             if self.role != records.USER:
                 self.add(f"[picture: {foreign.one_line(name)}]")
 
@@ -182,7 +180,7 @@ class Draft:
             if each.content and pictures.is_picture(each.content) and self.role == records.USER:
                 self._attach(each.name, each.content)
             else:
-                self.lose_file(each.name)
+                self.leave_out_file(each.name)
         return text
 
     def reasoning(self) -> str:
@@ -198,7 +196,7 @@ class Draft:
 
     @property
     def is_reasoning_only(self) -> bool:
-        return bool(self._thoughts) and not (self._texts or self._citations or self._has_lost_files)
+        return bool(self._thoughts) and not (self._texts or self._citations or self._has_files_left_out)
 
     def message(self, key: str, **more: Any) -> records.ImportedMessage | None:
         """Return the message; None if its role is not imported, or a reply has nothing that is kept or named.
@@ -214,7 +212,9 @@ class Draft:
         text = self._without_pictures(text)
         if not self.role and text:
             self.leave_out("other", text)
-        has_content = text.strip() or self._attachments or self._has_lost_files or self.role == records.USER
+        has_content = (
+            text.strip() or self._attachments or self._has_files_left_out or self.role == records.USER
+        )
         if self.role == records.USER and not text.strip():
             text = "" if self._attachments else TEXTLESS_QUESTION
         reasoning = self.reasoning()

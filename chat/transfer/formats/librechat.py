@@ -228,4 +228,4 @@ def _file(draft: Draft, file: Raw) -> None:
     if text := foreign.text(file.get("text")):
         draft.document(name, text)
     else:
-        draft.lose_file(name)
+        draft.leave_out_file(name)

@@ -98,7 +98,7 @@ def _shown(mark: re.Match[str], known: dict[str, tuple[str, str]], draft: Draft)
     kind, arguments = _arguments(new)
     said = KINDS.get(kind, _joined)(arguments)
     if kind == IMAGES and not links:
-        draft.lose_file(said or IMAGES)
+        draft.leave_out_file(said or IMAGES)
     elif not said and not links:
         draft.leave_out("source", new.replace(SEPARATOR, " "))
     if not links:

@@ -34,7 +34,9 @@ def conversation(value: Raw) -> ImportedConversation:
         nodes += _nodes(key, raw, drafts)
     models = foreign.listed(chat.get("models"))
     of_chat = foreign.names(map(_file, foreign.records(chat.get("files"))), "name", "filename")
-    drafts.files += [name for name in of_chat if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}]
+    for name in of_chat:
+        if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}:
+            drafts.left_out["attachment"].append(name)
     return drafts.conversation(
         "open_webui",
         nodes,
@@ -224,4 +226,4 @@ def _keep_file(draft: Draft, each: Raw) -> None:
     elif text.strip():
         draft.document(name, text)
     else:
-        draft.lose_file(name)
+        draft.leave_out_file(name)

@@ -46,38 +46,38 @@ class _Splitter:
     """A push parser: `feed` takes chunks of any size and yields the objects that are complete."""
 
     def __init__(self) -> None:
-        self._stack = 0  # depth in the current object; 0 between objects
+        self._depth = 0  # in the current object; 0 between objects
         self._deepest = 0
         self._in_array: bool | None = None  # None before the first bracket
         self._ended = False  # True after the end of the array
-        self._in_string = self._skip = False
+        self._in_string = self._in_escape = False
         self._item = bytearray()
         self._size = self._marks = self._skipped = 0
 
     def feed(self, chunk: bytes) -> Iterator[bytes | Unreadable]:
         start = 0  # of the bytes that are not processed yet
-        position, self._skip = int(self._skip), False
+        position, self._in_escape = int(self._in_escape), False
         if self._in_string:
             position = self._end_of_string(chunk, position)
         while found := _STRUCTURE.search(chunk, position):
             position, mark = found.end(), found[0]
             self._marks += 1
-            if self._stack == 0:
+            if self._depth == 0:
                 if mark != b",":
                     self._between(chunk[start : found.start()], mark)
-                    start = found.start() if self._stack else position
+                    start = found.start() if self._depth else position
             elif mark == b'"':
                 position = self._end_of_string(chunk, position)
             elif mark in b"{[":
-                self._stack += 1
-                self._deepest = max(self._deepest, self._stack)
+                self._depth += 1
+                self._deepest = max(self._deepest, self._depth)
             elif mark != b",":
-                self._stack -= 1
-                if not self._stack:
+                self._depth -= 1
+                if not self._depth:
                     self._add(chunk[start:position])
                     start = position
                     yield self._take()
-        if self._stack:
+        if self._depth:
             self._add(chunk[start:])
         else:
             self._between(chunk[start:], b"")
@@ -88,14 +88,14 @@ class _Splitter:
         assert rest
         end = rest.end()
         self._in_string = chunk[end : end + 1] != b'"'
-        self._skip = self._in_string and end < len(chunk)  # at a backslash, which escapes a byte to come
+        self._in_escape = self._in_string and end < len(chunk)  # at a backslash, which escapes a byte to come
         return len(chunk) if self._in_string else end + 1
 
     def close(self) -> None:
         """Raise FileProblem if the file ended too early."""
         if self._in_array is None:
             raise FileProblem("not_json")
-        if self._stack or (self._in_array and not self._ended):
+        if self._depth or (self._in_array and not self._ended):
             raise FileProblem("damaged")
 
     def _between(self, text: bytes, mark: bytes) -> None:
@@ -104,7 +104,7 @@ class _Splitter:
             raise FileProblem("not_json" if self._in_array is None else "no_conversations")
         if mark == b"{":
             self._in_array = bool(self._in_array)
-            self._stack = self._deepest = 1
+            self._depth = self._deepest = 1
             self._marks = 1
         elif mark == b"[" and self._in_array is None:
             self._in_array = True

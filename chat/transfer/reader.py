@@ -46,8 +46,7 @@ def objects(
     line_bytes = MAX_LINE_BYTES + 2 * content_bytes
     lines = stream_confined(IMPORT_READER, file, limits, *arguments, line_bytes=line_bytes, beat=beat)
     messages: list[records.ImportedMessage] = []
-    # Attachments whose contents come next, the first one last.
-    expected: list[records.ImportedAttachment] = []
+    expected: list[records.ImportedAttachment] = []  # whose contents come next, the first one last
     with closing(lines):
         for record in map(_record, lines):
             match record:

@@ -56,18 +56,18 @@ DOWNLOAD_TYPE = "application/octet-stream"  # of a document, which a browser mus
 MAX_WAITING_UPLOADS = 8  # uploads of one person that wait for a reader
 
 
-async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable) -> HttpResponseBase:
+async def respond(request: HttpRequest, attachment: Attachment, person: Hashable) -> HttpResponseBase:
     """Return the stored bytes: a picture to be shown, a document to be saved.
 
-    `reader`: the person, or the client, whose share of the threads this uses.
+    `person`: a user, or a client who is none, whose share of the threads this uses.
     """
     etag = quote_etag(attachment.sha256)
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         kind = attachment.media_type if attachment.is_picture else DOWNLOAD_TYPE
-        file = await files.STORAGE_POOL.run(reader, _opened, attachment.sha256)
+        file = await files.STORAGE_POOL.run(person, _opened, attachment.sha256)
         if file.size > DOWNLOAD_PIECE_BYTES and request.method != "HEAD":
-            response = StoredFile(file, reader, kind)
+            response = StoredFile(file, person, kind)
         else:
             with file:
                 response = HttpResponse(file.read(), content_type=kind)
@@ -90,8 +90,8 @@ def _disposition(attachment: Attachment) -> str:
 class StoredFile(StreamingHttpResponse):
     """A stored file, read in pieces, so that a slow client does not keep all of it in memory."""
 
-    def __init__(self, file: "File[bytes]", reader: Hashable, content_type: str) -> None:
-        super().__init__(_pieces(file, reader), content_type=content_type)
+    def __init__(self, file: "File[bytes]", person: Hashable, content_type: str) -> None:
+        super().__init__(_pieces(file, person), content_type=content_type)
         self["Content-Length"] = str(file.size)
         self._file = file
 
@@ -100,8 +100,8 @@ class StoredFile(StreamingHttpResponse):
         self._file.close()
 
 
-async def _pieces(file: "File[bytes]", reader: Hashable) -> AsyncIterator[bytes]:
-    while piece := await files.STORAGE_POOL.run(reader, file.read, DOWNLOAD_PIECE_BYTES):
+async def _pieces(file: "File[bytes]", person: Hashable) -> AsyncIterator[bytes]:
+    while piece := await files.STORAGE_POOL.run(person, file.read, DOWNLOAD_PIECE_BYTES):
         yield piece
 
 

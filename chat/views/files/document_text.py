@@ -37,7 +37,7 @@ class DocumentPart:
 
 @access.require_methods("GET", "HEAD", page=True)
 async def document_text(request: HttpRequest, document: uuid.UUID) -> HttpResponseBase:
-    """Show the text of a document of the user's own, or of a conversation that they may review."""
+    """Show the text of a document that `attachments.readable` allows."""
     found = await run_in_db(attachments.readable, request, document)
     part = await run_in_db(read_part, request, found)
     return await respond(request, part, reverse("chat:attachment", args=[found.pk]), request.user.pk)
@@ -62,13 +62,13 @@ def _missing() -> NotFound:
 
 
 async def respond(
-    request: HttpRequest, part: DocumentPart, original: str, reader: Hashable
+    request: HttpRequest, part: DocumentPart, original: str, person: Hashable
 ) -> HttpResponseBase:
     """Return the page. `original`: the address of the uploaded file, "" if it is not shown.
 
-    `reader`: the person, or the client, whose share of the threads this uses.
+    `person`: a user, or a client who is none, whose share of the threads this uses.
     """
-    return await RENDER_POOL.run(reader, _page, request, part, original)
+    return await RENDER_POOL.run(person, _page, request, part, original)
 
 
 def _page(request: HttpRequest, part: DocumentPart, original: str) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The system calls that a confined child may make: a list, as a seccomp filter. All others fail with EPERM.
 
 https://docs.kernel.org/userspace-api/seccomp_filter.html. The list holds what Python, its C library and the
-parsers use to read files that Landlock lets them open, to write to two pipes, and to manage their own memory
+parsers use to read files that Landlock lets them open, to write their output, and to manage their own memory
 and threads. Nothing in it makes a socket or a process, changes a file, or names another process.
 """
 

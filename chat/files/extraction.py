@@ -153,7 +153,7 @@ def _checked(output: bytes, media_type: str) -> Extracted:
     """Return what the child has written. It is not trusted: the document may have taken control of it."""
     try:
         told = msgspec.json.decode(output, type=ChildOutput)  # a wrong value ends it at once
-    except ValueError:  # killed by a limit
+    except (ValueError, RecursionError):  # killed by a limit, or taken over
         raise _problem("broken") from None
     if told.problem or not _are_pages(told.pages):
         raise _problem(told.problem or "broken")

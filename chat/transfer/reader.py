@@ -79,7 +79,7 @@ def _is_told(attachment: records.ImportedAttachment, content_bytes: int) -> bool
 def _record(line: bytes) -> records.Record:
     try:
         record: records.Record = records.decode(line)
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise Untrusted(str(error)) from None
     if b"\\u0000" in line and _has_nul(msgspec.to_builtins(record)):
         raise Untrusted("a NUL, which PostgreSQL rejects")

@@ -103,6 +103,7 @@ def test_what_an_honest_child_tells_is_taken(monkeypatch: pytest.MonkeyPatch) ->
         [b"\xff"],
         [b'{"type":"end"'],
         [b"[" * 2_000],
+        [b'{"type":"end","x":' + b"[" * 2_000],
         [{"type": "unknown"}],
         [{"type": "end", "problem": 1}],
         [{"type": "refusal", "code": "unknown"}],

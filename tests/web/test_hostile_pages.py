@@ -192,6 +192,7 @@ async def test_a_reader_that_is_taken_over_is_not_believed(
     url = pages.page("/a")
     for told in (
         b'{"text": "a\\u0000"}', b'{"text": 3}', b'{"date": "<b>", "text": "a"}', b"[]", b"",
+        b'{"x": ' + b"[" * 2_000,
         b'{"text": "%s"}' % ("ß".encode() * 60_000), b'{"title": "%s", "text": "a"}' % (b"a" * 301),
     ):  # fmt: skip
         monkeypatch.setattr(page_text, "stream_confined", lambda *_, told=told, **__: iter([told]))

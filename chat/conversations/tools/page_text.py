@@ -101,7 +101,7 @@ def _read(page: Fetched, stop: threading.Event) -> PageText:
         raise ToolFailed(_("The page took too long to read.")) from None
     except UnconfinedFiles as error:
         raise ToolFailed(str(error)) from None
-    except (Crashed, ValueError):
+    except (Crashed, ValueError, RecursionError):
         raise ToolFailed(_("The page is damaged and can’t be read.")) from None
     return _checked(told, page)
 

@@ -16,6 +16,7 @@ from .database import Database
 from .integrity import DAMAGE_ADVICE
 from .tables import BackupError, Rows, Table, TableRow, unknown
 
+DATABASE_ERRORS = (DatabaseError, psycopg.Error, sqlite3.Error)  # of Django's connections, and of others
 REPORTED_ROWS = 1_000
 OTHER_TABLES = (
     "{} has tables or columns that this version of the chat does not know, and their data would be left "
@@ -62,7 +63,7 @@ def read_all(database: Database, progress: BackupProgress) -> None:
         try:
             for _row in database.rows(table):
                 pass
-        except (psycopg.Error, sqlite3.Error) as error:
+        except DATABASE_ERRORS as error:
             raise BackupError(f"The table {table.name} cannot be read: {error}") from error
     progress("reading the tables", len(tables), len(tables))
 
@@ -110,7 +111,7 @@ def fill(database: Database, table: Table, rows: Iterable[TableRow]) -> None:
     """Write the rows of a table. Raises BackupError: when the database does not take all of them."""
     try:
         database.insert(table, rows)
-    except (DatabaseError, psycopg.Error, sqlite3.Error) as error:
+    except DATABASE_ERRORS as error:
         why = redact(str(error).strip())
         raise BackupError(f"The table {table.name} was not copied whole: {why}") from error
     if database.count(table) != table.rows:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .archive import SQLITE_MEMBER, TABLES_FOLDER, Archive, BackupError, FormerManifest
+from .archive import SQLITE_MEMBER, TABLES_FOLDER, Archive, FormerManifest
 from .integrity import damage
 from .sqlite import SqliteDatabase
-from .tables import FROM_POSTGRES, Table, TableRow, converter
+from .tables import FROM_POSTGRES, BackupError, Table, TableRow, converter
 
 # What no migration makes: views, and triggers that do more than refuse a change of the readings.
 FOREIGN = """

@@ -9,10 +9,10 @@ from django.db import connections
 from chat.db import databases
 from chat.telemetry.redaction import conceal
 
-from .archive import BackupError
 from .database import Database
 from .postgres import PostgresDatabase
 from .sqlite import SqliteDatabase
+from .tables import BackupError
 
 ALIAS = "move_source"
 NO_ADDRESS = (

@@ -57,12 +57,10 @@ OPENED = {
 
 def has_data() -> bool:
     """Return True if there is a user, so that a restore would replace data, or if the file is unreadable."""
-    if connection.vendor != "sqlite":
-        return PostgresDatabase(connection).has_people()
-    if not own_file().is_file() or not own_file().stat().st_size:
+    if connection.vendor == "sqlite" and not (own_file().is_file() and own_file().stat().st_size):
         return False
     try:
-        with closing(SqliteDatabase(own_file())) as database:
+        with closing(own()) as database:
             return database.has_people()
     except sqlite3.DatabaseError:
         return True
@@ -147,6 +145,11 @@ def _connected_to(file: Path) -> Iterator[None]:
     finally:
         connection.close()
         settings["NAME"] = name
+
+
+def own() -> Database:
+    """Return the database that a restore replaces, whose file may be missing or damaged."""
+    return SqliteDatabase(own_file()) if connection.vendor == "sqlite" else PostgresDatabase(connection)
 
 
 def own_file() -> Path:

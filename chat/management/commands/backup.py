@@ -2,16 +2,14 @@
 
 import os
 import secrets
-import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.utils import timezone
 
 from chat.backup import content, files, opening
@@ -53,7 +51,7 @@ class Command(BaseCommand):
             with Archive(partial) as archive:
                 archive.verify(progress)
             os.link(partial, target)  # unlike a rename, a link overwrites nothing
-        except (BackupError, DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
+        except (BackupError, OSError, *content.DATABASE_ERRORS) as error:
             raise CommandError(f"No backup was made: {error}") from error
         finally:
             partial.unlink(missing_ok=True)

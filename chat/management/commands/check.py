@@ -1,6 +1,5 @@
 """`manage.py check`: Django's system checks, or, with options, a check of the whole database or a backup."""
 
-import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import check
-from django.db import DatabaseError, connection
+from django.db import connection
 
 from chat.backup import content, opening
 from chat.backup.archive import Archive, BackupError
@@ -36,7 +35,7 @@ class Command(check.Command):
                 _check_database(progress)
             if options["backup"]:
                 _check_backup(options["backup"], progress)
-        except (BackupError, DatabaseError, sqlite3.Error) as error:
+        except (BackupError, *content.DATABASE_ERRORS) as error:
             raise CommandError(str(error)) from error
         finally:
             progress.end()

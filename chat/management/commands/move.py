@@ -1,18 +1,15 @@
 """`manage.py move --from <address>`: copy a whole site into the database that the settings name."""
 
-import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, connection
+from django.db import connection
 
-from chat.backup import moving, opening
-from chat.backup.content import Counted
+from chat.backup import content, moving, opening
 from chat.backup.database import Database
 from chat.backup.integrity import MOVE
 from chat.backup.progress import ProgressLine
@@ -67,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError(f"Stopped. {GO_ON}", returncode=130) from None
         except BackupError as error:
             raise CommandError(str(error)) from error
-        except (DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
+        except (OSError, *content.DATABASE_ERRORS) as error:
             raise CommandError(f"Stopped: {redact(str(error).strip())} {GO_ON}") from error
         finally:
             self._progress.end()
@@ -94,7 +91,7 @@ class Command(BaseCommand):
 
     def _compare(self, source: Database, target: Database, tables: list[Table]) -> int:
         """Print a line for each table. Return the number of rows. Raises BackupError: when one differs."""
-        counted = Counted("verifying", tables + target.tables(), self._progress)
+        counted = content.Counted("verifying", tables + target.tables(), self._progress)
         found = list(moving.compare(source, target, tables, counted))
         self._progress.end()
         self.stdout.write(f"{'table':<32}{'source':>12}{'target':>12}  digest of all values")

@@ -1,18 +1,16 @@
 """`manage.py restore <file>`: put a site back into the state of a backup, or leave it unchanged."""
 
-import sqlite3
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.utils import timezone
 
-from chat.backup import files, restoring, servers
+from chat.backup import content, files, restoring, servers
 from chat.backup.archive import (
     SECRET_KEY_FILE,
     SQLITE_MEMBER,
@@ -22,7 +20,6 @@ from chat.backup.archive import (
     FormerManifest,
 )
 from chat.backup.progress import ProgressLine
-from chat.backup.sqlite import is_used
 from chat.db import migration_status
 from chat.db.locks import migrating, preparing
 
@@ -58,7 +55,7 @@ class Command(BaseCommand):
                 archive.verify(progress)
                 archive.check_space(_folders())
                 sentences = _restore(archive, progress)
-        except (BackupError, DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
+        except (BackupError, OSError, *content.DATABASE_ERRORS) as error:
             raise CommandError(f"Nothing was restored: {error}") from error
         finally:
             progress.end()
@@ -74,7 +71,7 @@ class Command(BaseCommand):
 
 def _refuse(archive: Archive, *, force: bool) -> None:
     """Raise BackupError if the database is in use, or the backup does not fit; over data, unless `force`."""
-    if reason := servers.check_process_locks(settings.DATA_DIR) or _is_used():
+    if reason := servers.check_process_locks(settings.DATA_DIR) or restoring.own().in_use():
         raise BackupError(reason)
     manifest = archive.manifest
     if isinstance(manifest, FormerManifest) and manifest.engine != connection.vendor:
@@ -90,13 +87,6 @@ def _refuse(archive: Archive, *, force: bool) -> None:
         raise BackupError(f"The backup {migration_status.TOO_OLD}")
     if not force and restoring.has_data():
         raise BackupError(DATA)
-
-
-def _is_used() -> str:
-    if connection.vendor != "sqlite":
-        return servers.check_heartbeats()
-    path = restoring.own_file()
-    return f"Another process has {path} open. Stop it first." if is_used(path) else ""
 
 
 def _restore(archive: Archive, progress: ProgressLine) -> list[str]:

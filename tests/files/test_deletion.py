@@ -68,11 +68,7 @@ def test_a_purged_conversation_takes_its_pictures_along(
     age()
     talk.deleted = timezone.now() - timedelta(days=31)
     talk.save()
-    assert sweep(never) == {
-        "temporary chats": 0,
-        "deleted chats": 1,
-        "files of deleted attachments": 1,
-    }
+    assert sweep(never) == {"temporary chats": 0, "deleted chats": 1, "files of deleted attachments": 1}
     assert not Attachment.objects.exists()
     assert [path for path in attachments.rglob("*") if path.is_file()] == []
 

@@ -127,10 +127,7 @@ def test_a_server_of_another_machine(
 
 
 def movable(source: Database, target: Database) -> None:
-    sides = (
-        SqliteDatabase(path_of(source), is_source=True),
-        SqliteDatabase(path_of(target)),
-    )
+    sides = (SqliteDatabase(path_of(source), is_source=True), SqliteDatabase(path_of(target)))
     try:
         moving.require_movable(*sides, sides[0].tables())
         moving.require_empty(sides[1], sides[0].tables())
@@ -144,10 +141,7 @@ def test_every_table_of_a_site_is_known(site: Database, empty: Database) -> None
 
 
 CHANGES = {
-    "an unknown table": (
-        "CREATE TABLE chat_notes (text text)",
-        ": chat_notes. Remove them",
-    ),
+    "an unknown table": ("CREATE TABLE chat_notes (text text)", ": chat_notes. Remove them"),
     "an unknown column": ("ALTER TABLE chat_tag ADD COLUMN color text", "chat_tag.color"),
     "a migration too few": (
         "DELETE FROM django_migrations WHERE app = 'chat' AND name LIKE '0003%'",

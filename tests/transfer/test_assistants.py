@@ -21,11 +21,7 @@ from tests.files import pictures
 from tests.transfer.exported import archived, as_html, as_json, as_markdown
 from tests.transfer.importing import checked, imported, with_attachments
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.database,
-    pytest.mark.usefixtures("attachments", "folder"),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("attachments", "folder")]
 SCHEMA = json.loads((Path(transferred.__file__).parent / "assistant.schema.json").read_text("utf-8"))
 VERSION = {
     "number": 1,

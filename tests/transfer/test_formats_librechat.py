@@ -1,5 +1,6 @@
 """Each part of LibreChat's export is kept, or named as left out."""
 
+import json
 from typing import Any
 
 import pytest
@@ -58,6 +59,8 @@ def call(**fields: Any) -> Any:
     return [{"type": "tool_call", "tool_call": fields}, {"type": "text", "text": "Yes."}]
 
 
+SUM = {"name": "sum", "output": "21"}
+RUN = {"lang": "py", "code": "1+1"}
 CODE = "```py\n1+1\n```\n\n```\n2\n```\n\nYes."
 INTERPRETER = {"input": "1+1", "outputs": [{"type": "logs", "logs": "2"}]}
 CALLED = '**sum**\n\n```json\n{\n  "a": 1\n}\n```\n\n```\n21\n```'
@@ -70,25 +73,13 @@ CALLED = '**sum**\n\n```json\n{\n  "a": 1\n}\n```\n\n```\n21\n```'
         ([{"type": "think", "think": {"value": "Hm."}}, {"type": "text", "text": "a"}], "a", "Hm."),
         ([{"type": "error", "error": "Out of quota."}], "Out of quota.", ""),
         ([{"type": "error", "text": {"value": "Out."}}], "Out.", ""),
-        (call(name="execute_code", args='{"lang": "py", "code": "1+1"}', output="2\n"), CODE, ""),
-        (call(name="execute_code", args={"lang": "py", "code": "1+1"}, output="2"), CODE, ""),
-        (
-            call(name="execute_code", args={"lang": "py", "code": "1+1"}, output="0"),
-            CODE.replace("2", "0"),
-            "",
-        ),
-        (
-            call(name="execute_code", args={"lang": "py", "code": "1+1"}, output="1e5"),
-            CODE.replace("2", "1e5"),
-            "",
-        ),
+        (call(name="execute_code", args=json.dumps(RUN), output="2\n"), CODE, ""),
+        (call(name="execute_code", args=RUN, output="2"), CODE, ""),
+        (call(name="execute_code", args=RUN, output="0"), CODE.replace("2", "0"), ""),
+        (call(name="execute_code", args=RUN, output="1e5"), CODE.replace("2", "1e5"), ""),
         (call(type="code_interpreter", code_interpreter=INTERPRETER), CODE.replace("py", "python"), ""),
-        (call(name="sum", args='{"a": 1}', output="21"), "Yes.", CALLED),
-        (
-            call(type="function", function={"name": "sum", "arguments": '{"a": 1}', "output": "21"}),
-            "Yes.",
-            CALLED,
-        ),
+        (call(**SUM, args='{"a": 1}'), "Yes.", CALLED),
+        (call(type="function", function={**SUM, "arguments": '{"a": 1}'}), "Yes.", CALLED),
         (call(name="sum", args="", output=""), "Yes.", "**sum**"),
         ([{"type": "summary", "summary": "Before."}, {"type": "text", "text": "a"}], "a", "Before."),
         (

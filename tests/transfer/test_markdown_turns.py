@@ -75,13 +75,7 @@ def test_a_turn_closes_what_it_opened(text, expected):
             "`<b>` and List<T>",
             "a <!-- b",
         ),
-        *(
-            "<details>\n\na\n\n</details>",
-            "a<br>b <img src=x> <hr/>",
-            "$$\nx\n$$",
-            "costs $$ here",
-            "# A",
-        ),
+        *("<details>\n\na\n\n</details>", "a<br>b <img src=x> <hr/>", "$$\nx\n$$", "costs $$ here", "# A"),
         *(
             "<p>a</p>",
             "<!-- a --> b",

@@ -17,11 +17,7 @@ from tests.transfer.importing import checked, imported
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 SCHEMA = json.loads((Path(library.__file__).parent / "prompts.schema.json").read_text("utf-8"))
 LETTER = {"title": "A letter", "command": "letter", "text": "Dear {{name}}"}
-ONE = {
-    "format": "chat.prompt",
-    "version": 1,
-    **LETTER,
-}
+ONE = {"format": "chat.prompt", "version": 1, **LETTER}
 State = ImportJob.State
 
 

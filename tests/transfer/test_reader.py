@@ -44,19 +44,9 @@ FILE: Line = {"file": "", "name": "a.txt", "alt": "", "size": 2}
 CONTENT: Line = {"type": "file", "content": "YWI="}  # two bytes
 CITATION: Line = {"title": "t", "url": "https://a.example/", "page": 0, "text": "", "created": None}
 PROMPT: Line = {"type": "prompt", "title": "t", "command": "c", "text": "x"}
-VERSION: Line = {
-    "number": 1,
-    "created": CREATED,
-    "name": "n",
-    "description": "",
-    "instructions": "",
-    "picture": "",
-    "model": "",
-    "parameters": {},
-    "questions": [],
-    "documents": [],
-    "image": None,
-}
+EMPTY = dict.fromkeys(("description", "instructions", "picture", "model"), "")
+LISTS: Line = {"parameters": {}, "questions": [], "documents": [], "image": None}
+VERSION: Line = {"number": 1, "created": CREATED, "name": "n"} | EMPTY | LISTS
 HELPER: Line = {"type": "assistant", "key": "k", "created": CREATED, "versions": [VERSION]}
 
 

@@ -19,15 +19,8 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 State = ImportJob.State
 PAGE = "/settings/data/"
 HTML = {"HTTP_ACCEPT": "text/html"}
-EMPTY: dict[str, Any] = {
-    "sources": ["claude"],
-    "conversations": 0,
-    "messages": 0,
-    "grown": 0,
-    "added": 0,
-    "known": 0,
-    "skipped": {},
-}
+COUNTED = dict.fromkeys(("conversations", "messages", "grown", "added", "known"), 0)
+EMPTY: dict[str, Any] = {"sources": ["claude"], "skipped": {}, **COUNTED}
 
 
 @pytest.fixture(autouse=True)

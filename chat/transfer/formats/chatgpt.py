@@ -47,14 +47,14 @@ def conversation(value: Raw) -> ImportedConversation:
     system: list[str] = []
     nodes = []
     cut: set[str] = set()
-    raw_nodes = ((foreign.text(key), foreign.record(raw)) for key, raw in value["mapping"].items())
+    raw_nodes = ((foreign.text(key), foreign.fields(raw)) for key, raw in value["mapping"].items())
     for key, parent, node in foreign.in_order(
         (key, foreign.text(node.get("parent")), node) for key, node in raw_nodes
     ):
-        raw = foreign.record(node.get("message"))
+        raw = foreign.fields(node.get("message"))
         system += _instructions(raw)
         documents.begin(key, parent)
-        finish = foreign.record(foreign.record(raw.get("metadata")).get("finish_details"))
+        finish = foreign.fields(foreign.fields(raw.get("metadata")).get("finish_details"))
         if foreign.text(finish.get("type")) in CUT_OFF:
             cut.add(key)
         nodes.append(_node(key, parent, raw, drafts, documents))
@@ -76,8 +76,8 @@ def conversation(value: Raw) -> ImportedConversation:
 
 def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: Canvas) -> Node:
     """Return a node, without a message for what ChatGPT does not show either."""
-    content, about = foreign.record(raw.get("content")), foreign.record(raw.get("metadata"))
-    author = foreign.record(raw.get("author"))
+    content, about = foreign.fields(raw.get("content")), foreign.fields(raw.get("metadata"))
+    author = foreign.fields(raw.get("author"))
     role = author.get("role")
     draft = drafts.new(ASSISTANT if role in ("tool", None) else role)
     if not draft.role or content.get("content_type") == "user_editable_context":
@@ -118,7 +118,7 @@ def _call(draft: Draft, recipient: str, content: Raw, about: Raw, documents: Can
 
 def _command(sent: str) -> str:
     """Return the command line that a call of a container holds; other code as it is."""
-    found = foreign.record(foreign.parsed(sent)).get("cmd") if sent.startswith("{") else None
+    found = foreign.fields(foreign.parsed(sent)).get("cmd") if sent.startswith("{") else None
     return shlex.join(map(foreign.text, found)) if isinstance(found, list) else foreign.text(found) or sent
 
 
@@ -138,8 +138,8 @@ def _result(draft: Draft, name: str, content: Raw, about: Raw) -> None:
             draft.result(name, text)
     elif kind not in PLAIN:
         draft.leave_out("other", kind)
-    report = foreign.parsed(foreign.record(about.get("chatgpt_sdk")).get("widget_state"))
-    if text := foreign.text_in(foreign.record(report).get("report_message")):  # of a deep research
+    report = foreign.parsed(foreign.fields(about.get("chatgpt_sdk")).get("widget_state"))
+    if text := foreign.text_in(foreign.fields(report).get("report_message")):  # of a deep research
         draft.add(marks.replaced(text, about, draft))
 
 
@@ -147,7 +147,7 @@ def _text(draft: Draft, content: Raw, about: Raw) -> None:
     parts = foreign.listed(content.get("parts"))
     for part in parts:
         # A spoken part is an object with its transcription; those of files are in `_files`.
-        text = foreign.text(part) or foreign.text(foreign.record(part).get("text"))
+        text = foreign.text(part) or foreign.text(foreign.fields(part).get("text"))
         if draft.role == ASSISTANT:
             text = markup.replaced_directives(marks.replaced(text, about, draft), _letter, (LETTER,))
         if not text and isinstance(part, dict) and not _is_file(part):
@@ -169,14 +169,14 @@ def _code(draft: Draft, content: Raw, about: Raw) -> None:
 
 def _output(draft: Draft, content: Raw, about: Raw) -> None:
     draft.code("", foreign.first(content, "text", "output_str"))
-    result = foreign.record(about.get("aggregate_result"))
-    for each in foreign.records(result.get("messages")):
+    result = foreign.fields(about.get("aggregate_result"))
+    for each in foreign.objects(result.get("messages")):
         if each.get("message_type") == "image":
             draft.picture("", foreign.text(each.get("image_url")))
 
 
 def _thoughts(draft: Draft, content: Raw, about: Raw) -> None:
-    for each in foreign.records(content.get("thoughts")):
+    for each in foreign.objects(content.get("thoughts")):
         said = foreign.text(each.get("content")) or foreign.text_in(each.get("chunks"))
         heading = foreign.one_line(each.get("summary"))
         draft.think(f"**{heading}**\n\n{said}" if said and heading else said or heading)
@@ -189,7 +189,7 @@ def _passage(draft: Draft, content: Raw, about: Raw) -> None:
 
 def _browsed(draft: Draft, content: Raw, about: Raw) -> None:
     """Keep the pages that were opened as sources. The text of a result was never shown."""
-    for each in foreign.records(foreign.record(about.get("_cite_metadata")).get("metadata_list")):
+    for each in foreign.objects(foreign.fields(about.get("_cite_metadata")).get("metadata_list")):
         marks.cite(each, draft)
     if text := foreign.text(content.get("result")):
         draft.leave_out("tool", text)
@@ -227,14 +227,14 @@ def _files(draft: Draft, content: Raw, about: Raw) -> None:
 
     The archive may have them beside the conversations. Some exporters write pictures into the parts.
     """
-    uploaded = foreign.records(about.get("attachments"))
+    uploaded = foreign.objects(about.get("attachments"))
     pictures = []
-    for part in filter(_is_file, foreign.records(content.get("parts"))):
+    for part in filter(_is_file, foreign.objects(content.get("parts"))):
         kind, source = foreign.text(part.get("content_type")), foreign.text(part.get("asset_pointer"))
         if kind in RECORDINGS:
             draft.leave_out("recording", RECORDINGS[kind])
         elif draft.role == ASSISTANT:
-            made = foreign.record(foreign.record(part.get("metadata")).get("dalle"))
+            made = foreign.fields(foreign.fields(part.get("metadata")).get("dalle"))
             draft.picture(foreign.text(part.get("name")) or foreign.text(made.get("prompt"))[:80], source)
         elif source.startswith("data:"):
             draft.picture(foreign.text(uploaded.pop(0).get("name")) if uploaded else "", source)
@@ -255,11 +255,11 @@ def _is_file(part: Raw) -> bool:
 
 def _instructions(raw: Raw) -> list[str]:
     """Return the parts of the system prompt or of the custom instructions; [] for any other message."""
-    content = foreign.record(raw.get("content"))
+    content = foreign.fields(raw.get("content"))
     if content.get("content_type") == "user_editable_context":
         found = [foreign.text(content.get(name)) for name in CONTEXT]
-    elif foreign.record(raw.get("author")).get("role") in ("system", "developer"):
-        older = foreign.record(foreign.record(raw.get("metadata")).get("user_context_message_data"))
+    elif foreign.fields(raw.get("author")).get("role") in ("system", "developer"):
+        older = foreign.fields(foreign.fields(raw.get("metadata")).get("user_context_message_data"))
         found = [foreign.text(part) for part in foreign.listed(content.get("parts"))]
         found += [foreign.text(older.get(name)) for name in OLDER_CONTEXT]
     else:

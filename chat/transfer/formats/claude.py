@@ -36,7 +36,7 @@ def matches(value: Raw) -> bool:
 def conversation(value: Raw) -> ImportedConversation:
     drafts, documents = Drafts(), Documents()
     found: list[tuple[str, str, Raw]] = []
-    for place, raw in enumerate(foreign.records(value["chat_messages"])):
+    for place, raw in enumerate(foreign.objects(value["chat_messages"])):
         key = foreign.text(raw.get("uuid")) or str(place)
         before = found[-1][0] if found else ""
         # Older exports have no parents: each message follows the one before.
@@ -57,14 +57,14 @@ def conversation(value: Raw) -> ImportedConversation:
         created=foreign.moment(value.get("created_at")),
         updated=value.get("updated_at"),
         pinned=value.get("is_starred") is True,
-        tags=foreign.tags([foreign.record(value.get("project")).get("name")]),
+        tags=foreign.tags([foreign.fields(value.get("project")).get("name")]),
     )
 
 
 def _node(key: str, parent: str, raw: Raw, drafts: Drafts, documents: Documents) -> Node:
     draft = drafts.new(raw.get("sender"))
     reader = _Blocks(draft, documents)
-    blocks = foreign.records(raw.get("content"))
+    blocks = foreign.objects(raw.get("content"))
     reader.read(blocks)
     if not draft.has_text:  # older exports have no blocks
         whole = foreign.text(raw.get("text")) or foreign.text(raw.get("content"))
@@ -81,7 +81,7 @@ def _files(draft: Draft, raw: Raw) -> None:
 
     A long paste is an attachment without a name, and is a part of the text. A file may be in three lists.
     """
-    files = [each for field in FILE_KEYS for each in foreign.records(raw.get(field))]
+    files = [each for field in FILE_KEYS for each in foreign.objects(raw.get(field))]
     names = foreign.names(files, "file_name", "name")
     kept: set[str | tuple[str, str]] = set()
     for name, each in zip(names, files, strict=True):
@@ -105,7 +105,7 @@ def _joined(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         before = found[-1] if found and found[-1].get("type") == block.get("type") == "text" else {}
         words = foreign.text(before.get("text")), foreign.text(block.get("text"))
         if all(words) and (words[0][-1].isspace() or words[1][0].isspace() or words[1][0] in ",.;:!?)"):
-            cited = [*foreign.records(before.get("citations")), *foreign.records(block.get("citations"))]
+            cited = [*foreign.objects(before.get("citations")), *foreign.objects(block.get("citations"))]
             found[-1] = {**before, "text": "".join(words), "citations": cited}
         else:
             found.append(block)
@@ -139,19 +139,19 @@ class _Blocks:
             }
             self.artifact(about | {"id": about["identifier"]})
         self._draft.add(text[done:] if not done else text[done:].strip("\n"))
-        for citation in foreign.records(block.get("citations")):
-            self._cite(citation | foreign.record(citation.get("details")), "")
+        for citation in foreign.objects(block.get("citations")):
+            self._cite(citation | foreign.fields(citation.get("details")), "")
 
     def _cite(self, source: Raw, passage: str) -> None:
         url = foreign.text(source.get("url"))
         title = foreign.text(source.get("title")) or self._titles.get(url, "")
         if not self._titles.get(url):
             self._draft.cite(title, url, passage)
-        for each in foreign.records(source.get("sources")):
+        for each in foreign.objects(source.get("sources")):
             self._cite(each, "")
 
     def thinking(self, block: Raw) -> None:
-        summaries = [foreign.text(each.get("summary")) for each in foreign.records(block.get("summaries"))]
+        summaries = [foreign.text(each.get("summary")) for each in foreign.objects(block.get("summaries"))]
         self._draft.think(foreign.text(block.get("thinking")) or "\n\n".join(summaries))
 
     def call(self, block: Raw) -> None:
@@ -174,7 +174,7 @@ class _Blocks:
         kind = foreign.text(sent.get("type"))
         language = _language(kind, foreign.text(sent.get("language"))) if kind or not old else old.language
         self._show(key, Document(title, language, foreign.text(sent.get("content"))))
-        for citation in foreign.records(sent.get("md_citations")) + foreign.records(sent.get("citations")):
+        for citation in foreign.objects(sent.get("md_citations")) + foreign.objects(sent.get("citations")):
             self._cite(citation, "")
 
     def file(self, sent: Raw) -> None:
@@ -211,7 +211,7 @@ class _Blocks:
         """Keep what a tool returned: sources, the output of code, and with the reasoning anything else."""
         name = foreign.text(block.get("name"))
         returned = block.get("content")
-        for part in foreign.records([returned] if isinstance(returned, dict) else returned):
+        for part in foreign.objects([returned] if isinstance(returned, dict) else returned):
             kind = foreign.text(part.get("type"))
             if kind == "knowledge" or part.get("url"):
                 url, title = foreign.text(part.get("url")), foreign.text(part.get("title"))
@@ -221,7 +221,7 @@ class _Blocks:
                 FILES[kind](self, part)
             elif name in OUTPUTS:
                 self._draft.code("", markup.printed(foreign.text_in(part)))
-            elif link := foreign.record(part.get("link")):
+            elif link := foreign.fields(part.get("link")):
                 self._cite(link, "")
             elif name not in CONFIRMING:
                 self._returned(name, part)
@@ -235,7 +235,7 @@ class _Blocks:
             self._draft.leave_out("other", foreign.text(part.get("type")))
 
     def picture(self, block: Raw) -> None:
-        source = foreign.record(block.get("source"))
+        source = foreign.fields(block.get("source"))
         name = foreign.first(block, "file_name", "title")
         data = foreign.text(source.get("data")) if source.get("type") == "base64" else ""
         if data and block.get("type") == "image":

@@ -91,8 +91,8 @@ class Canvas:
 
     def called(self, node: str) -> str:
         """Return the tool that a node calls; "" for none."""
-        raw = foreign.record(self._mapping.get(node))
-        return foreign.text(foreign.record(raw.get("message")).get("recipient"))
+        raw = foreign.fields(self._mapping.get(node))
+        return foreign.text(foreign.fields(raw.get("message")).get("recipient"))
 
     def begin(self, node: str, parent: str) -> None:
         self._node = node
@@ -104,14 +104,14 @@ class Canvas:
         if not isinstance(call, dict):
             return sent  # not as expected, such as a call that was cut off
         if recipient == COMMENT:
-            return "\n\n".join(map(_comment, foreign.records(call.get("comments"))))
+            return "\n\n".join(map(_comment, foreign.objects(call.get("comments"))))
         key = self._key(about)
         if recipient == CREATE or isinstance(call.get("content"), str):
             kind = foreign.text(call.get("type"))
             language = kind.removeprefix(CODE) if kind.startswith(CODE) else None
             document = Document(foreign.text(call.get("name")), language, foreign.text(call.get("content")))
             return self._documents.shown(self._documents.write(key, document), "")
-        return self._updated(key, foreign.records(call.get("updates")))
+        return self._updated(key, foreign.objects(call.get("updates")))
 
     def _updated(self, key: str, updates: list[dict[str, Any]]) -> str:
         """Return the document after the updates, and the replacements whose place is in no document."""
@@ -132,12 +132,12 @@ class Canvas:
 
     def _key(self, about: dict[str, Any]) -> str:
         """Return the id of the document of a call, which its result names; "" if neither does."""
-        node = foreign.record(self._mapping.get(self._node))
-        found = [foreign.record(about.get("canvas"))]
+        node = foreign.fields(self._mapping.get(self._node))
+        found = [foreign.fields(about.get("canvas"))]
         for child in foreign.listed(node.get("children")):
-            result = foreign.record(self._mapping.get(child) if isinstance(child, str) else None)
-            metadata = foreign.record(foreign.record(result.get("message")).get("metadata"))
-            found.append(foreign.record(metadata.get("canvas")))
+            result = foreign.fields(self._mapping.get(child) if isinstance(child, str) else None)
+            metadata = foreign.fields(foreign.fields(result.get("message")).get("metadata"))
+            found.append(foreign.fields(metadata.get("canvas")))
         return next((key for each in found if (key := foreign.text(each.get("textdoc_id")))), "")
 
 

@@ -51,7 +51,7 @@ def model(value: Any) -> str:
     return text(value)[:MAX_MODEL_CHARS]
 
 
-def record(value: Any) -> dict[str, Any]:
+def fields(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
@@ -59,7 +59,7 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def records(value: Any) -> list[dict[str, Any]]:
+def objects(value: Any) -> list[dict[str, Any]]:
     return [each for each in listed(value) if isinstance(each, dict)]
 
 

@@ -50,7 +50,7 @@ def matches(value: Raw) -> bool:
 
 def conversation(value: Raw) -> ImportedConversation:
     drafts = Drafts()
-    options = foreign.record(value.get("options"))
+    options = foreign.fields(value.get("options"))
     return drafts.conversation(
         "librechat",
         [_node(raw, parent, drafts) for raw, parent in _flat(value)],
@@ -66,14 +66,14 @@ def _flat(value: Raw) -> list[tuple[Raw, str]]:
     """Return each message with its parent's id: of the message around it, else of `parentMessageId`."""
     found: list[tuple[Raw, str]] = []
     tree = value["messagesTree"] if "messagesTree" in value else value["messages"]
-    pending = [(raw, "") for raw in reversed(foreign.records(tree))]
+    pending = [(raw, "") for raw in reversed(foreign.objects(tree))]
     while pending:
         raw, parent = pending.pop()
         found.append((raw, parent or foreign.text(raw.get("parentMessageId"))))
         if len(found) > MAX_NODES:
             raise ConversationProblem("many")
         key = foreign.text(raw.get("messageId"))
-        pending += [(child, key) for child in reversed(foreign.records(raw.get("children")))]
+        pending += [(child, key) for child in reversed(foreign.objects(raw.get("children")))]
     return found
 
 
@@ -81,22 +81,22 @@ def _node(raw: Raw, parent: str, drafts: Drafts) -> Node:
     key = foreign.text(raw.get("messageId"))
     draft = drafts.new(USER if raw.get("isCreatedByUser") is True else ASSISTANT)
     sources: Sources = {}
-    for each in foreign.records(raw.get("attachments")):
+    for each in foreign.objects(raw.get("attachments")):
         _attachment(draft, each, sources)
     content = raw.get("content")
     for part in content if isinstance(content, list) else [content]:
-        part = {"type": "text", "text": part} if isinstance(part, str) else foreign.record(part)
+        part = {"type": "text", "text": part} if isinstance(part, str) else foreign.fields(part)
         if part:
             _part(draft, part, sources)
     if not draft.has_text:
         _text(draft, raw, sources)
-    for each in foreign.records(raw.get("plugins")) + foreign.records([raw.get("plugin")]):
+    for each in foreign.objects(raw.get("plugins")) + foreign.objects([raw.get("plugin")]):
         if name := foreign.first(each, "latest", "plugin"):
             draft.call(name, each.get("inputs"))
             draft.result(name, each.get("outputs"))
     for passage in reversed(foreign.listed(raw.get("quotes"))):
         draft.quote(foreign.text_in(passage))
-    for each in foreign.records(raw.get("files")):
+    for each in foreign.objects(raw.get("files")):
         _file(draft, each)
     about: Raw = {"created": foreign.moment(raw.get("createdAt"))}
     if draft.role == ASSISTANT:
@@ -105,11 +105,11 @@ def _node(raw: Raw, parent: str, drafts: Drafts) -> Node:
 
 
 def _feedback(raw: Raw) -> tuple[bool, str] | None:
-    found = foreign.record(raw.get("feedback"))
+    found = foreign.fields(raw.get("feedback"))
     rating, tag = found.get("rating"), found.get("tag")
     thumb = RATING_OF_NAME.get(rating) if isinstance(rating, str) else None
     said = (
-        foreign.text(tag) or foreign.text(foreign.record(tag).get("key")),
+        foreign.text(tag) or foreign.text(foreign.fields(tag).get("key")),
         foreign.text(found.get("text")),
     )
     return None if thumb is None else (thumb, "\n".join(filter(None, said))[:MAX_REASON_CHARS])
@@ -155,15 +155,15 @@ def _shown(directive: markup.Directive, draft: Draft) -> str:
 
 def _call(draft: Draft, part: Raw, sources: Sources) -> None:
     """Keep the call of a tool: code and what it printed, any other call with the reasoning."""
-    call = foreign.record(part.get("tool_call"))
-    if interpreted := foreign.record(call.get("code_interpreter")):
+    call = foreign.fields(part.get("tool_call"))
+    if interpreted := foreign.fields(call.get("code_interpreter")):
         draft.code("python", foreign.text(interpreted.get("input")))
-        for each in foreign.records(interpreted.get("outputs")):
+        for each in foreign.objects(interpreted.get("outputs")):
             draft.code("", foreign.text(each.get("logs")))
-            if picture := foreign.record(each.get("image")):
+            if picture := foreign.fields(each.get("image")):
                 _file(draft, picture)
         return
-    called = foreign.record(call.get("function")) or call
+    called = foreign.fields(call.get("function")) or call
     name = foreign.text(called.get("name")) or foreign.text(call.get("type"))
     sent = foreign.parsed(called.get("args", called.get("arguments")))
     if isinstance(sent, dict) and isinstance(sent.get("code"), str):
@@ -176,9 +176,9 @@ def _call(draft: Draft, part: Raw, sources: Sources) -> None:
 
 def _picture(draft: Draft, part: Raw, sources: Sources) -> None:
     """Keep a picture: of a file that the export only names, or of an address."""
-    file = foreign.record(part.get("image_file"))
+    file = foreign.fields(part.get("image_file"))
     url = part.get("image_url")
-    url = foreign.text(url) or foreign.text(foreign.record(url).get("url"))
+    url = foreign.text(url) or foreign.text(foreign.fields(url).get("url"))
     if url:
         draft.picture(foreign.text(part.get("filename")), url)
     else:
@@ -210,10 +210,10 @@ def _part(draft: Draft, part: Raw, sources: Sources) -> None:
 def _attachment(draft: Draft, found: Raw, sources: Sources) -> None:
     """Note the sources that a search found, or keep the file that a tool has made."""
     kind = foreign.text(found.get("type"))
-    search = foreign.record(found.get(kind)) if kind in SEARCHES else {}
+    search = foreign.fields(found.get(kind)) if kind in SEARCHES else {}
     turn = search.get("turn", 0)
     for name, field in RESULTS_OF_KIND.items():
-        for place, source in enumerate(foreign.records(search.get(field))):
+        for place, source in enumerate(foreign.objects(search.get(field))):
             source = source | ({"title": source.get("fileName"), "type": "file"} if name == "file" else {})
             sources[str(turn), name, place] = source
     if kind == "memory":

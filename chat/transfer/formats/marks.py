@@ -35,13 +35,13 @@ EMPTY_LINK = re.compile(r"\[([^\[\]]*)\]\(\)")
 def replaced(text: str, about: dict[str, Any], draft: Draft) -> str:
     """Return the text with words and links for its marks, and add its sources. `about`: its metadata."""
     known: dict[str, tuple[str, str]] = {}  # of a mark: its alternative text, and links
-    for reference in foreign.records(about.get("content_references")):
+    for reference in foreign.objects(about.get("content_references")):
         cite(reference, draft)
         alternative = EMPTY_LINK.sub(r"\1", foreign.text(reference.get("alt")).strip())
         known.setdefault(foreign.text(reference.get("matched_text")), (alternative, _links(reference)))
-    for citation in foreign.records(about.get("citations")):
-        source = foreign.record(citation.get("metadata"))
-        extra = foreign.record(source.get("extra"))
+    for citation in foreign.objects(about.get("citations")):
+        source = foreign.fields(citation.get("metadata"))
+        extra = foreign.fields(source.get("extra"))
         cite(source | {"snippet": extra.get("evidence_text")}, draft)
         start, end = citation.get("start_ix"), citation.get("end_ix")
         if isinstance(start, int) and isinstance(end, int):
@@ -68,8 +68,8 @@ def cite(reference: dict[str, Any], draft: Draft) -> None:
 
 
 def _listed(reference: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [each for name in LISTS for each in foreign.records(reference.get(name))]
-    return found + [more for each in found for more in foreign.records(each.get("supporting_websites"))]
+    found = [each for name in LISTS for each in foreign.objects(reference.get(name))]
+    return found + [more for each in found for more in foreign.objects(each.get("supporting_websites"))]
 
 
 def _links(reference: dict[str, Any]) -> str:

@@ -176,8 +176,8 @@ def _call(draft: Draft, attributes: dict[str, str], body: str) -> None:
     result = attributes.get("result", "") or html.unescape(_without_summary(body)).strip()
     draft.result(name, foreign.written(foreign.parsed(result)))
     for file in foreign.listed(foreign.parsed(attributes.get("files", ""))):
-        url = foreign.text(file) or foreign.text(foreign.record(file).get("url"))
-        draft.picture(foreign.text(foreign.record(file).get("name")), url)
+        url = foreign.text(file) or foreign.text(foreign.fields(file).get("url"))
+        draft.picture(foreign.text(foreign.fields(file).get("name")), url)
 
 
 def _interpreted(draft: Draft, attributes: dict[str, str], body: str) -> None:

@@ -33,7 +33,7 @@ def conversation(value: Raw) -> ImportedConversation:
     for key, raw in _messages(value):
         nodes += _nodes(key, raw, drafts)
     models = foreign.listed(chat.get("models"))
-    of_chat = foreign.names(map(_file, foreign.records(chat.get("files"))), "name", "filename")
+    of_chat = foreign.names(map(_file, foreign.objects(chat.get("files"))), "name", "filename")
     for name in of_chat:
         if name not in {*drafts.seen, foreign.UNNAMED_ATTACHMENT}:
             drafts.left_out["attachment"].append(name)
@@ -44,13 +44,13 @@ def conversation(value: Raw) -> ImportedConversation:
         key=foreign.text(value.get("id")) or foreign.text(chat.get("id")),
         title=foreign.text(value.get("title")) or foreign.text(chat.get("title")),
         model=foreign.model(models[0]) if models else "",
-        system=foreign.text(foreign.record(chat.get("params")).get("system"))
+        system=foreign.text(foreign.fields(chat.get("params")).get("system"))
         or foreign.text(chat.get("system")),
         created=foreign.moment(value.get("created_at")) or foreign.moment(chat.get("timestamp")),
         updated=value.get("updated_at"),
         pinned=value.get("pinned") is True,
         archived=value.get("archived") is True,
-        tags=foreign.tags(foreign.record(value.get("meta")).get("tags") or chat.get("tags")),
+        tags=foreign.tags(foreign.fields(value.get("meta")).get("tags") or chat.get("tags")),
     )
 
 
@@ -60,15 +60,15 @@ def _chat(value: Raw) -> Raw:
 
 
 def _history(value: Raw) -> Raw:
-    return foreign.record(_chat(value).get("history"))
+    return foreign.fields(_chat(value).get("history"))
 
 
 def _messages(value: Raw) -> list[tuple[str, Raw]]:
     """Return the messages by their ids. The oldest exports have no tree, or an empty one, and a list."""
     found = _history(value).get("messages")
     if isinstance(found, dict) and found:
-        return [(foreign.text(key), foreign.record(raw)) for key, raw in found.items()]
-    listed = foreign.records(_chat(value).get("messages")) if "models" in _chat(value) else []
+        return [(foreign.text(key), foreign.fields(raw)) for key, raw in found.items()]
+    listed = foreign.objects(_chat(value).get("messages")) if "models" in _chat(value) else []
     chain: list[tuple[str, Raw]] = []
     for place, raw in enumerate(listed):
         before = chain[-1][0] if chain else None
@@ -82,25 +82,25 @@ def _nodes(key: str, raw: Raw, drafts: Drafts) -> list[Node]:
     draft = drafts.new(raw.get("role"))
     content = raw.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    for part in foreign.records(parts):
+    for part in foreign.objects(parts):
         _part(draft, part)
     if draft.role == ASSISTANT:
         _read_output(draft, raw)
-    for each in foreign.records(raw.get("code_executions")):
+    for each in foreign.objects(raw.get("code_executions")):
         _executed(draft, each)
-    for each in foreign.records(raw.get("sources")) + foreign.records(raw.get("citations")):
+    for each in foreign.objects(raw.get("sources")) + foreign.objects(raw.get("citations")):
         _cite(draft, each)
-    for status in foreign.records(raw.get("statusHistory")):
+    for status in foreign.objects(raw.get("statusHistory")):
         _status(draft, status)
     for name in SUGGESTIONS:
         for each in foreign.listed(raw.get(name)):
             draft.leave_out("other", foreign.text_in(each))
-    for each in foreign.records(raw.get("files")):
+    for each in foreign.objects(raw.get("files")):
         _keep_file(draft, each)
     for image in foreign.listed(raw.get("images")):
-        draft.picture("", foreign.text(image) or foreign.text(foreign.record(image).get("url")))
+        draft.picture("", foreign.text(image) or foreign.text(foreign.fields(image).get("url")))
     message = draft.message(key, **_about(raw, draft.role))
-    merged = foreign.record(raw.get("merged"))
+    merged = foreign.fields(raw.get("merged"))
     version = drafts.new(ASSISTANT)
     version.add(foreign.text(merged.get("content")))
     more = version.message(f"{key} merged", created=message.created if message else None)
@@ -112,7 +112,7 @@ def _about(raw: Raw, role: str) -> Raw:
     about: Raw = {"created": foreign.moment(raw.get("timestamp"))}
     if role != ASSISTANT:
         return about
-    annotation = foreign.record(raw.get("annotation"))
+    annotation = foreign.fields(raw.get("annotation"))
     rating = annotation.get("rating")
     thumb = RATING_OF_NUMBER.get(rating) if isinstance(rating, int) else None
     said = (foreign.text(annotation.get(name)).strip() for name in ("reason", "comment"))
@@ -127,7 +127,7 @@ def _part(draft: Draft, part: Raw) -> None:
     """Keep a part of the content, which is one text in most exports."""
     image = part.get("image_url")
     if image is not None:
-        url = foreign.text(image) or foreign.text(foreign.record(image).get("url"))
+        url = foreign.text(image) or foreign.text(foreign.fields(image).get("url"))
         draft.picture(foreign.text(part.get("name")), url)
     elif draft.role == ASSISTANT and (text := foreign.text_in(part)):
         markup.read_details(text, draft)
@@ -137,7 +137,7 @@ def _part(draft: Draft, part: Raw) -> None:
 
 def _read_output(draft: Draft, raw: Raw) -> None:
     """Keep what only `output` has; and of a reply without any text, its error."""
-    items = foreign.records(raw.get("output"))
+    items = foreign.objects(raw.get("output"))
     has_text, has_elements = draft.has_text, markup.has_details(foreign.text(raw.get("content")))
     for item in items:
         kind = foreign.text(item.get("type"))
@@ -153,7 +153,7 @@ def _read_output(draft: Draft, raw: Raw) -> None:
 
 def _returned(draft: Draft, item: Raw) -> None:
     draft.result(foreign.text(item.get("name")), foreign.text_in(item.get("output")))
-    for each in foreign.records(item.get("files")):
+    for each in foreign.objects(item.get("files")):
         _keep_file(draft, each)
 
 
@@ -179,19 +179,19 @@ ITEMS: dict[str, Callable[[Draft, Raw], None]] = {
 
 def _executed(draft: Draft, execution: Raw) -> None:
     """Keep code that was run from a reply, unless the reply shows it already."""
-    result = foreign.record(execution.get("result"))
+    result = foreign.fields(execution.get("result"))
     draft.code(foreign.text(execution.get("language")), foreign.text(execution.get("code")))
     draft.code("", markup.printed(result))
-    for each in foreign.records(result.get("files")):
+    for each in foreign.objects(result.get("files")):
         draft.picture(foreign.text(each.get("name")), foreign.text(each.get("url")))
 
 
 def _cite(draft: Draft, found: Raw) -> None:
     """Keep the passages of a source; the marks [1], [2] count the sources in this order."""
-    source = foreign.record(found.get("source"))
+    source = foreign.fields(found.get("source"))
     about = foreign.listed(found.get("metadata"))
     for place, passage in enumerate(foreign.listed(found.get("document")) or [""]):
-        metadata = foreign.record(about[place]) if place < len(about) else {}
+        metadata = foreign.fields(about[place]) if place < len(about) else {}
         urls = (metadata.get("source"), metadata.get("url"), source.get("url"), source.get("id"))
         url = next((each for each in map(foreign.address, urls) if each), "")
         names = (metadata.get("title"), source.get("name"), metadata.get("name"), metadata.get("source"))
@@ -204,7 +204,7 @@ def _cite(draft: Draft, found: Raw) -> None:
 def _status(draft: Draft, status: Raw) -> None:
     """Keep the pages that a search has opened, unless they are cited already."""
     found = [{"link": url} for url in foreign.listed(status.get("urls"))]
-    for each in [*foreign.records(status.get("items")), *found]:
+    for each in [*foreign.objects(status.get("items")), *found]:
         url = foreign.address(each.get("link") or each.get("url"))
         if url and not draft.cites(url):
             draft.cite(foreign.text(each.get("title")), url)
@@ -212,14 +212,14 @@ def _status(draft: Draft, status: Raw) -> None:
 
 def _file(each: Raw) -> Raw:
     """Return a file's fields, which are in two places."""
-    return {**each, **foreign.record(each.get("file"))}
+    return {**each, **foreign.fields(each.get("file"))}
 
 
 def _keep_file(draft: Draft, each: Raw) -> None:
     """Attach a picture that is in the export, or the text of a document; name any other file."""
     file = _file(each)
     (name,) = foreign.names([file], "name", "filename", "type")
-    text = foreign.text(foreign.record(file.get("data")).get("content"))
+    text = foreign.text(foreign.fields(file.get("data")).get("content"))
     text = text or foreign.text(file.get("content")) or foreign.text_in(file.get("docs"))
     if file.get("type") == "image":
         draft.picture(foreign.text(file.get("name")), foreign.text(file.get("url")))

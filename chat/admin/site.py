@@ -20,8 +20,9 @@ from chat.files.decoding import EncodedPicture
 from chat.files.receiving import IMAGE_INPUT
 from chat.models import Site
 from chat.models.site import VERSION_CHARS
+from chat.views.files import form_files
 from chat.views.files.attachment_parts import PICTURES
-from chat.views.requests import access, form_files
+from chat.views.requests import access
 from chat.views.requests.responses import HttpResponseSeeOther
 from chat.views.site import ICON_PIXELS, PICTURE_PIXELS
 

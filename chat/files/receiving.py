@@ -37,7 +37,7 @@ MAX_RAW_NAME_CHARS = 1_000
 FORM_TYPE = b"multipart/form-data"
 FILE_INPUT, IMAGE_INPUT = "file", "image_file"  # the fields of forms that bring files
 UPLOAD_VIEW = "chat:attachments"
-# Of pages without scripts, whose forms bring files: `chat.views.requests.form_files.receives`.
+# Of pages without scripts, whose forms bring files: `chat.views.files.form_files.receives`.
 FORM_VIEWS = ("chat:new", "chat:send", "chat:assistants", "chat:assistant", "site")
 UPLOAD_ERRORS = (
     MultiPartParserError,

@@ -37,7 +37,8 @@ from chat.wire.position import Position
 
 from .. import pages
 from ..accounts import login
-from ..requests import access, form_files, request_parsers
+from ..files import form_files
+from ..requests import access, request_parsers
 from ..requests.request_fields import is_form, is_part, wants_json
 from ..requests.responses import HttpResponseSeeOther, event_stream, to_conversation, to_message
 from . import thread

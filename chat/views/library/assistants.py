@@ -31,8 +31,8 @@ from chat.limits import (
 from chat.models import Assistant, User
 
 from .. import model_picker
-from ..files import attachment_parts
-from ..requests import access, form_files, parameter_form, request_fields, request_parsers
+from ..files import attachment_parts, form_files
+from ..requests import access, parameter_form, request_fields, request_parsers
 from ..requests.request_fields import wants_json
 from ..requests.responses import HttpResponseSeeOther
 from ..settings.settings_shell import render_section

@@ -36,9 +36,9 @@ from chat.files.uploads import clean
 from chat.limits import IMAGE_SIDE, MAX_ATTACHMENTS
 from chat.models import Attachment, User
 
-from ..files import attachments
-from . import access
-from .errors import refuse, refuse_error
+from ..requests import access
+from ..requests.errors import refuse, refuse_error
+from . import attachments
 
 
 def receives(*images: str) -> Callable[[access.AsyncView], access.AsyncView]:

@@ -194,7 +194,8 @@ class _Storing:
             merge(user, found, new, self._confirm)
         elif isinstance(found, records.ImportedAssistant) and not library.is_known(user, found):
             self._store_files(found.files, {})
-            library.store_assistant(user, found)
+            if not library.store_assistant(user, found):
+                self._left_out.setdefault("other", []).append(found.versions[-1].name)
             self._done()
         else:
             if isinstance(found, records.ImportedPrompt):

@@ -76,19 +76,19 @@ def is_known(user: User, imported: records.ImportedAssistant) -> bool:
     return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
 
 
-def store_assistant(user: User, imported: records.ImportedAssistant) -> None:
-    """Store an assistant that is new, or restore it if it was deleted; not one for which there is no room."""
+def store_assistant(user: User, imported: records.ImportedAssistant) -> bool:
+    """Store an assistant that is new, or restore it if it was deleted. Return False if there is no room."""
     with write_lock(), transaction.atomic():
         user.lock()
         if is_known(user, imported):
-            return
+            return True
         try:
             assistants.require_room(user)
         except Conflict:
-            return
+            return False
         deleted = Assistant.objects.filter(owner=user, pk__in=_keys(user, imported.key))
         if assistants.bring_back(user, deleted):
-            return
+            return True
         key = _keys(user, imported.key)[0]
         ids = _add_attachments(user, key, imported)
         versions = [_version(each) for each in imported.versions]
@@ -98,6 +98,7 @@ def store_assistant(user: User, imported: records.ImportedAssistant) -> None:
         for version, read in zip(versions, imported.versions, strict=True):
             link(version, [ids[each.key] for each in read.documents if each.key in ids])
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
+    return True
 
 
 def _add_attachments(

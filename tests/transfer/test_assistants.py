@@ -27,10 +27,7 @@ VERSION = {
     "number": 1,
     "created": "2026-01-01T12:00:00+00:00",
     "name": "Cook",
-    "description": "",
-    "instructions": "",
-    "picture": "",
-    "model": "",
+    **dict.fromkeys(("description", "instructions", "picture", "model"), ""),
     "parameters": {},
     "questions": [],
     "documents": [],
@@ -154,12 +151,15 @@ def test_an_export_is_imported_with_the_documents(alice: User, bob: User, tmp_pa
     assert Attachment.objects.filter(owner=bob).count() == 2
 
 
-def test_files_that_are_not_there_are_counted(bob: User) -> None:
+def test_missing_files_and_what_has_no_room_are_counted(bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assistants, "MAX_ASSISTANTS", 1)
     versions = [VERSION | {"documents": [DOCUMENT]}]
     about = {"format": "chat.assistant", "version": 1, "created": VERSION["created"]}
     done = imported(bob, about | {"id": str(uuid.uuid4()), "versions": versions})
     assert (done.state, done.preview["without"]) == ("done", {"attachment": {"count": 1, "names": ["a.txt"]}})
     assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
+    done = imported(bob, about | {"id": str(uuid.uuid4()), "versions": [VERSION]})
+    assert (done.state, done.preview["lost"]) == ("done", {"other": {"count": 1, "names": ["Cook"]}})
 
 
 def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Child processes that read untrusted files: pictures, documents and imports.
+"""Child processes that read untrusted files: pictures, documents, imports, and pages of the web.
 
 A child is a new interpreter with an empty environment and not a fork of the server, so it holds none of the
 server's secrets, connections or files.

@@ -64,9 +64,10 @@ def stored_bytes(fields: dict[str, Any]) -> int:
 
 
 def store_picture(user: User, name: str, picture: EncodedPicture, key: uuid.UUID | None = None) -> Attachment:
-    """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded.
+    """Store the picture as an unsent attachment of the user.
 
-    `key`: its id, if the same upload can come again; then what the first one stored is returned.
+    `key`: its id, if the same upload can come again; then what the first one stored is returned. Raises
+    TooManyUnsent, QuotaExceeded and StorageUnavailable.
     """
     return _store(user, name, picture.content, picture_fields(picture), key)
 
@@ -76,7 +77,7 @@ def store_document(
 ) -> Attachment:
     """Store the document in `file`, with its text, as an unsent attachment; `key` as in `store_picture`.
 
-    Raises TooManyUnsent and QuotaExceeded.
+    Raises the same.
     """
     return _store(user, name, file, document_fields(file, document), key, document)
 

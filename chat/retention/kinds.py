@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from chat.db.batches import Stop
 from chat.db.executor import short_transaction
-from chat.files import deletion as attachments
+from chat.files import deletion as file_deletion
 from chat.models import (
     Assistant,
     AssistantVersion,
@@ -98,7 +98,7 @@ def _delete_unsent(rows: QuerySet[Any], stop: Stop) -> int:
     deleted = 0
     for keys in batches_of(rows, stop):
         with short_transaction():
-            deleted += attachments.discard(keys)
+            deleted += file_deletion.discard(keys)
     return deleted
 
 
@@ -150,7 +150,7 @@ def _delete_damaged_journals(before: datetime, stop: Stop) -> int:
 DELETED = RetentionKind("deleted chats", _conversations, delete_conversations, "KEEP_DELETED_DAYS")
 TEMPORARY = RetentionKind("temporary chats", _temporary, delete_conversations)
 FILES = RetentionKind(
-    "files of deleted attachments", lambda _: attachments.unused(), attachments.delete_unused
+    "files of deleted attachments", lambda _: file_deletion.unused(), file_deletion.delete_unused
 )
 RETENTION_KINDS = (
     RetentionKind("expired sessions", lambda now: Session.objects.filter(expire_date__lt=now)),
@@ -186,7 +186,7 @@ RETENTION_KINDS = (
         _delete_readings,
         "KEEP_READINGS_DAYS",
     ),
-    RetentionKind("files that were never sent", lambda _: attachments.unsent(), _delete_unsent),
+    RetentionKind("files that were never sent", lambda _: file_deletion.unsent(), _delete_unsent),
     FILES,
 )
 
@@ -221,7 +221,7 @@ def prune(stop: Stop) -> dict[str, int]:
     if (before := _before("KEEP_DELETED_DAYS")) and not stop():
         found[JOURNALS] = _delete_damaged_journals(before, stop)
     if not stop():
-        found[STRAY] = attachments.delete_stray(stop)
+        found[STRAY] = file_deletion.delete_stray(stop)
     return found
 
 
@@ -230,5 +230,5 @@ def count() -> dict[str, int]:
     found = {kind.name: rows.count() for kind in RETENTION_KINDS if (rows := kind.due()) is not None}
     if before := _before("KEEP_DELETED_DAYS"):
         found[JOURNALS] = len(_damaged_journals(before))
-    found[STRAY] = len(attachments.stray(never))
+    found[STRAY] = len(file_deletion.stray(never))
     return found

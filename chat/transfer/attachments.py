@@ -177,7 +177,7 @@ class Attachments:
             work.cancel()
 
     def _keep(self, file: IO[bytes], found: EncodedPicture | Extracted) -> dict[str, Any]:
-        """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
+        """Store what was read from `file`, as `_keep_file` does. Return the columns of its attachment."""
         if isinstance(found, EncodedPicture):
             sha256 = uploads.sha256_of(found.content)
             return self._keep_file(sha256, found.content, uploads.picture_fields(found))
@@ -188,6 +188,7 @@ class Attachments:
         return fields
 
     def _keep_file(self, sha256: str, content: bytes | IO[bytes], fields: dict[str, Any]) -> dict[str, Any]:
+        """Store the file within the quota. Raises QuotaExceeded and StorageUnavailable."""
         uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
         uploads.keep_file(sha256, content)
         return {"file_id": sha256, **fields}

@@ -28,7 +28,7 @@ FILES_AT_ONCE = 8  # of one session
 
 
 class LargeBody(NamedTuple):
-    """The limits of an upload: `limit` in bytes, and `at_once` from the same `sender`.
+    """The limits of such a body: `limit` in bytes, and `at_once` from the same `sender`.
 
     `unwritable` refuses what the disk does not take. `check` returns a refusal for a sender who turns out to
     be nobody, while the body arrives.
@@ -45,7 +45,7 @@ class LargeBody(NamedTuple):
 
 
 def allowed(uri: bytes, headers: Any, length: int) -> LargeBody | None:
-    """Return what is allowed of a POST that may upload a file, otherwise None.
+    """Return what is allowed of a POST whose body may be large, otherwise None.
 
     `headers` are Twisted's, `length` is 0 if it is not known. No database query: this runs on the event loop
     before the body is read.

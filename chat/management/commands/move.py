@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -55,10 +55,7 @@ class Command(BaseCommand):
         self._progress = ProgressLine(sys.stderr, unit="rows")
         try:
             # Every server takes this lock before it starts, so none starts during the move.
-            with (
-                preparing(settings.DATA_DIR),
-                _both(options["source"]) as both,
-            ):
+            with preparing(settings.DATA_DIR), _both(options["source"]) as both:
                 self._run(*both, only_verify=options["verify"])
         except KeyboardInterrupt:
             raise CommandError(f"Stopped. {GO_ON}", returncode=130) from None
@@ -109,10 +106,5 @@ class Command(BaseCommand):
 def _both(source_url: str) -> Iterator[tuple[Database, Database]]:
     """Open both databases, and let nobody migrate the target meanwhile."""
     source, target = opening.open_source(source_url), opening.open_own(connection)
-    with migrating(connection):
-        try:
-            yield source, target
-        finally:
-            source.close()
-            if connection.vendor == "sqlite":
-                target.close()
+    with migrating(connection), closing(source), closing(target):
+        yield source, target

@@ -47,10 +47,7 @@ class Command(BaseCommand):
         progress = ProgressLine(sys.stderr)
         try:
             # Every server takes this lock before it starts, so none starts during the restore.
-            with (
-                preparing(settings.DATA_DIR),
-                Archive(options["file"]) as archive,
-            ):
+            with preparing(settings.DATA_DIR), Archive(options["file"]) as archive:
                 _refuse(archive, force=options["force"])
                 archive.verify(progress)
                 archive.check_space(_folders())

@@ -15,13 +15,13 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from django.core.management.base import CommandError
+from django.core.management import CommandError, call_command
 
 from chat.backup import content, files, former
 from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, FormerManifest, Manifest
 from chat.backup.sqlite import SqliteDatabase
 from chat.backup.tables import BackupError, ColumnKind, Table
-from chat.management.commands import restore
+from chat.management.commands import backup, restore
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
 from tests.support.manage import run_manage
@@ -287,6 +287,14 @@ def test_a_file_deleted_while_it_is_packed_is_left_out(
     with ArchiveWriter(tmp_path / "x.zip", Manifest(AT)) as archive:
         files.dump(tmp_path, archive, lambda *_: gone.unlink())
     assert archive.manifest.members == {}
+
+
+def test_a_disk_without_links_takes_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backup, "_write", lambda path, _progress: written(path) and Manifest(AT))
+    monkeypatch.setattr("os.link", Mock(side_effect=PermissionError))
+    call_command("backup", str(tmp_path / "site.zip"))
+    assert [path.name for path in tmp_path.iterdir()] == ["site.zip"]
+    read(tmp_path / "site.zip")
 
 
 def test_a_restore_tells_when_it_could_not_replace_the_files(

@@ -228,12 +228,7 @@ def test_rows_of_prose_are_not_torn_apart() -> None:
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
 def test_rotated_pages_are_read_as_their_text_stands(rotation: int, turn: int) -> None:
     parts = [prose(1), prose(2)]
-    turned = {
-        0: b"",
-        90: b"0 1 -1 0 800 0 cm ",
-        180: b"-1 0 0 -1 600 800 cm ",
-        270: b"0 -1 1 0 0 800 cm ",
-    }
+    turned = {0: b"", 90: b"0 1 -1 0 800 0 cm ", 180: b"-1 0 0 -1 600 800 cm ", 270: b"0 -1 1 0 0 800 cm "}
     content = turned[turn] + drawn(in_turn(columns(*parts)))
     (found,) = texts(pages([(content, ())], entries=f"/Rotate {rotation} /MediaBox [0 0 900 900]"))
     assert found.split("\n") == [line for part in parts for line in part]

@@ -36,6 +36,7 @@ END_RECORD = b"PK\x05\x06"
 END_RECORD_BYTES, COMMENT_BYTES = 22, 65_535
 # Of a Zip64 archive, before the end record: zipfile believes it, whatever that says.
 LOCATOR, LOCATOR_BYTES, ZIP64_BYTES, DIRECTORY_IN_ZIP64 = b"PK\x06\x07", 20, 76, 40
+ZIP64_RECORD, PLACE_IN_ZIP64 = b"PK\x06\x06", 64  # newer versions of Python look where the locator says
 LOCAL_HEADER_BYTES, LENGTHS_IN_HEADER = 30, 26  # before each file; the lengths of its name and extra field
 # In ChatGPT's archives: file-AbC123-cat.png, user-x/file_00ab-1234.png, file-AbC123.dat.
 CHATGPT_NAME = re.compile(r"(?:[^/]+/)*(file[-_][A-Za-z0-9]+)[-.]")
@@ -120,7 +121,11 @@ def _check_directory(file: IO[bytes]) -> None:
     if zip64[-LOCATOR_BYTES:].startswith(LOCATOR):
         if len(zip64) < ZIP64_BYTES:
             raise FileProblem("damaged")
-        directory_bytes = max(directory_bytes, struct.unpack_from("<Q", zip64, DIRECTORY_IN_ZIP64)[0])
+        file.seek(min(size, struct.unpack_from("<Q", zip64, PLACE_IN_ZIP64)[0]))
+        for record in (zip64, file.read(ZIP64_BYTES)):
+            if record is zip64 or record.startswith(ZIP64_RECORD):
+                [found] = struct.unpack_from("<Q", record, DIRECTORY_IN_ZIP64)
+                directory_bytes = max(directory_bytes, found)
     # A Zip64 archive mostly has 0xFFFFFFFF in the end record, which is too large as well.
     if directory_bytes > MAX_DIRECTORY_BYTES:
         raise FileProblem("too_many_files")

@@ -184,13 +184,14 @@ def test_a_directory_that_would_fill_the_memory_is_not_read(monkeypatch: pytest.
     assert refused.value.code == "too_many_files"
 
 
-def test_a_directory_whose_size_zip64_says_is_not_read() -> None:
+@pytest.mark.parametrize("between", [b"", bytes(100)])  # where newer versions of Python find it, too
+def test_a_directory_whose_size_zip64_says_is_not_read(between: bytes) -> None:
     made = zipped({"conversations.json": [OBJECT]})
     end, size = made[-22:], sources.MAX_DIRECTORY_BYTES + 1
     record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, size, 0)
     locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(made) - 22, 1)
     with pytest.raises(FileProblem) as refused:
-        read(made[:-22] + record + locator + end)
+        read(made[:-22] + record + between + locator + end)
     assert refused.value.code == "too_many_files"
     with pytest.raises(FileProblem) as refused:
         read(b"PK" + locator + end)

@@ -27,8 +27,7 @@ NAMES = ("name", "title", "attribution", "source_name")
 ADDRESSES = ("url", "link", "website_url", "content_url", "image_url")
 PASSAGES = ("snippet", "text", "evidence_text", "description")
 LISTS = ("items", "sources", "products", "images", "businesses", "videos", "fallback_items")
-# Fields of arguments that are objects.
-WORDS = ("selections", "query", "title", "name", "label", "text", "prompt")
+WORDS = ("selections", "query", "title", "name", "label", "text", "prompt")  # of arguments that are objects
 EMPTY_LINK = re.compile(r"\[([^\[\]]*)\]\(\)")
 
 

@@ -101,14 +101,14 @@ def test_another_model_that_goes_on_is_named(row: Run) -> None:
 def test_a_late_reader_claims_no_reply_that_waits_again(row: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has gone on with it meanwhile, and the model has called again."""
     Step.objects.update(answer="once")
-    resume = Planner.resume
+    go_on = Planner.go_on
 
     def slow(planner: Planner, run: Run) -> Any:
         Run.objects.update(waited_seconds=3.0)
         step_of(row, 3, "read_page", turn=2, state="waiting", permission=HOST, finished=None)
-        return resume(planner, run)
+        return go_on(planner, run)
 
-    monkeypatch.setattr(Planner, "resume", slow)
+    monkeypatch.setattr(Planner, "go_on", slow)
     assert claimed(row) is None
     row.refresh_from_db()
     assert (row.status, row.worker) == ("waiting", None)

@@ -19,7 +19,7 @@ from django.core.management import CommandError, call_command
 
 from chat.backup import content, files, former
 from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, FormerManifest, Manifest
-from chat.backup.sqlite import SqliteDatabase
+from chat.backup.sqlite import SqliteDatabase, replace
 from chat.backup.tables import BackupError, ColumnKind, Table
 from chat.management.commands import backup, restore
 from tests.support.databases import Database, Template, clean_environment
@@ -289,12 +289,19 @@ def test_a_file_deleted_while_it_is_packed_is_left_out(
     assert archive.manifest.members == {}
 
 
-def test_a_disk_without_links_takes_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_links_takes_a_backup_and_a_restore(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(backup, "_write", lambda path, _progress: written(path) and Manifest(AT))
     monkeypatch.setattr("os.link", Mock(side_effect=PermissionError))
     call_command("backup", str(tmp_path / "site.zip"))
     assert [path.name for path in tmp_path.iterdir()] == ["site.zip"]
     read(tmp_path / "site.zip")
+    new, old, aside = (tmp_path / name for name in ("new", "old", "aside"))
+    new.write_text("new")
+    old.write_text("")
+    replace(old, new, aside)
+    assert (old.read_text(), aside.read_text()) == ("new", "")
 
 
 def test_a_restore_tells_when_it_could_not_replace_the_files(
@@ -302,12 +309,15 @@ def test_a_restore_tells_when_it_could_not_replace_the_files(
 ) -> None:
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(restore, "migrating", nullcontext)
-    monkeypatch.setattr(restore.restoring, "restore", lambda *_: ("", []))
+    monkeypatch.setattr(restore.restoring, "restore", lambda *_: ("the schema x", ["A key is back."]))
     monkeypatch.setattr("os.rename", Mock(side_effect=OSError("busy")))
     with ArchiveWriter(tmp_path / "x", Manifest(AT)) as archive:
         archive.add("secret-key", [b"x"])
-    with Archive(tmp_path / "x") as opened, pytest.raises(CommandError, match="database was restored"):
+    with Archive(tmp_path / "x") as opened, pytest.raises(CommandError) as raised:
         restore._restore(opened, lambda *_: None)  # type: ignore[arg-type]
+    lines = str(raised.value).splitlines()
+    assert "The database was restored, but not all files: busy" in lines[0]
+    assert lines[1:] == ["The previous data is kept as the schema x.", "A key is back."]
 
 
 @pytest.mark.parametrize(

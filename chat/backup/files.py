@@ -68,3 +68,13 @@ def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
             os.rename(there, kept[-1])
         os.rename(coming, there)
     return kept
+
+
+def add_name(path: Path, name: Path) -> None:
+    """Give a file another, free name. Where there are no links, such as on exFAT, it loses the first one."""
+    try:
+        os.link(path, name)
+    except OSError:
+        if name.exists():
+            raise
+        os.rename(path, name)

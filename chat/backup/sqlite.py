@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .database import Database
+from .files import add_name
 from .integrity import damage
 from .tables import FROM_SQLITE, Table, TableRow, converter, kind_of
 
@@ -154,7 +155,7 @@ def replace(database: Path, new: Path, aside: Path) -> None:
             closing(sqlite3.connect(database, timeout=20)) as session,
         ):
             session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        os.link(database, aside)
+        add_name(database, aside)
         for suffix in SIDE_FILES:
             side = Path(f"{database}{suffix}")
             if side.exists():

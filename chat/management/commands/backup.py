@@ -1,6 +1,5 @@
 """`manage.py backup <file>`: write a whole site into one verified file, while its servers run."""
 
-import os
 import secrets
 import sys
 from contextlib import closing
@@ -50,7 +49,7 @@ class Command(BaseCommand):
             manifest = _write(partial, progress)
             with Archive(partial) as archive:
                 archive.verify(progress)
-            _name(partial, target)
+            files.add_name(partial, target)
         except (BackupError, OSError, *content.DATABASE_ERRORS) as error:
             raise CommandError(f"No backup was made: {error}") from error
         finally:
@@ -64,16 +63,6 @@ class Command(BaseCommand):
             self.stderr.write(BUCKET)
         rows, tables, size = manifest.count(), len(manifest.tables), target.stat().st_size
         self.stdout.write(f"Wrote {target}: {rows} rows in {tables} tables, {size} bytes.")
-
-
-def _name(partial: Path, target: Path) -> None:
-    """Give the file its name. A link overwrites nothing, but some disks and network drives have none."""
-    try:
-        os.link(partial, target)
-    except OSError:
-        if target.exists():
-            raise
-        os.rename(partial, target)
 
 
 def _write(path: Path, progress: ProgressLine) -> Manifest:

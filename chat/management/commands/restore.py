@@ -28,9 +28,10 @@ DATA = (
     "in a separate place."
 )
 FILES_STAYED = (
-    "The database was restored, but not all files: {}. Mend that, then restore again with --force. What was "
-    "there before is kept, with {} in its name."
+    "The database was restored, but not all files: {}. Mend that, then restore again with --force. Files "
+    "that were replaced are kept, with {} in their names."
 )
+KEPT = "The previous data is kept as {}."
 
 
 class Command(BaseCommand):
@@ -97,12 +98,14 @@ def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
     with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder) as name, migrating(connection):
         new = Path(name)
         files.unpack(archive, new)
-        kept, sentences = restoring.restore(archive, new, suffix, progress)
+        place, sentences = restoring.restore(archive, new, suffix, progress)
+        kept = [KEPT.format(place)] if place else []
         try:
-            places = [kept, *files.replace(folder, new, suffix)]
+            kept += [KEPT.format(path) for path in files.replace(folder, new, suffix)]
         except OSError as error:
-            raise CommandError(FILES_STAYED.format(error, suffix)) from error
-        return [f"The previous data is kept as {what}." for what in places if what] + sentences
+            told = [FILES_STAYED.format(error, suffix), *kept, *sentences]
+            raise CommandError("\n".join(told)) from error
+        return kept + sentences
 
 
 def _folders() -> dict[str, Path]:

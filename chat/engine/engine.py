@@ -201,9 +201,9 @@ class Engine:
         """Start nothing new, let runs and calls end within `grace` seconds, store the rest as interrupted."""
         self.draining = True
         self._sample()
+        await self.waiting_runs.stop()
         await self.sends.wait(LAST_SEND_SECONDS)
         await self.titles.stop()
-        await self.waiting_runs.stop()
         await self.document_ranking.stop()
         await asyncio.gather(
             self.supervisor.wait(grace, self.force_shutdown), self.api_calls.wait(grace, self.force_shutdown)

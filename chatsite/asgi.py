@@ -25,8 +25,8 @@ from chat.health import start as start_check  # noqa: E402
 
 # Django keeps a thread for each request until its response ends, which for a stream takes minutes: with it,
 # 100 open streams had 102 threads; with these shared ones they have 6. Views that stream do their database
-# work in the engine's threads. The administration and the accounts, which may keep a thread busy, get a
-# thread per request.
+# work in the threads of `run_in_db`. The administration and the accounts, which may keep a thread busy, get
+# a thread per request.
 SHARED_THREADS = [ThreadPoolExecutor(1, thread_name_prefix=f"requests-{number}") for number in range(4)]
 OWN_THREAD = ("/admin/", "/accounts/")
 

@@ -161,8 +161,8 @@ class RunPubSub:
         self._supervisor = supervisor
         self._remote_runs = remote_runs
         self._layer: Any = get_channel_layer()
-        self._subscriptions: dict[uuid.UUID, dict[str, Subscription]] = {}
-        self._owners: dict[uuid.UUID, tuple[str, float]] = {}
+        self._subscriptions: dict[uuid.UUID, dict[str, Subscription]] = {}  # of others, to our runs
+        self._owners: dict[uuid.UUID, tuple[str, float]] = {}  # whom we asked, and when to ask again
         self._outbox: deque[tuple[str, dict[str, Any]]] = deque(maxlen=MAX_OUTBOX)
         self._wake = asyncio.Event()
         self._tasks = BackgroundTasks()

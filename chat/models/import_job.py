@@ -42,8 +42,9 @@ class ImportJob(models.Model):
     `attempts` counts the processes that took it up since it got on and did not give it back.
 
     `total` counts the objects of the file, `processed` those that were dealt with, `stored` the conversations
-    that were stored. `preview` is what the import would do: its `without` is what would be left out, and its
-    `lost` what was. `problem` says why the file was refused (`chat/transfer/problems.py`).
+    that were stored. `preview` is what the import would do: its `without` is what would be left out, its
+    `lost` what was, its `read` what the next turn need not read. `problem` says why the file was refused
+    (`chat/transfer/problems.py`).
     """
 
     class State(models.TextChoices):

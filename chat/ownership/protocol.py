@@ -5,7 +5,7 @@ is used, so a wrong one cannot mislead. The server drives these classes against 
 `tests/simulation` drives the same classes against a model of it. The rules:
 
 1. A run belongs to the worker and the epoch that its row names. No other process ever generates it.
-2. A worker renews its lease by incrementing the heartbeats in its row. The database assigns the epoch.
+2. A worker renews its lease by incrementing the heartbeats in its row. Its epoch is the one of the row.
 3. A worker counts as dead once its row has not changed for `SILENT_SECONDS` during which the observer's own
    heartbeats succeeded without a gap. So after an outage, every observer first waits a full silent period.
 4. A process lock that is held proves life (for `LOCK_TRUSTED_SECONDS`), one that is free proves death.

@@ -93,7 +93,7 @@ class Attachments:
             return offset
 
     def forget(self) -> None:
-        """Forget the contents of a conversation; its attachments have their rows."""
+        """Forget one conversation's contents (keys with a space first); its attachments have their rows."""
         if self._told:
             self._told.close()
         self._told, self._pending = None, 0
@@ -102,9 +102,8 @@ class Attachments:
     def store(self, attachment: ImportedAttachment) -> bool:
         """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much.
 
-        Return False if it was dealt with before.
-
-        Raises OutOfTime; StorageUnavailable and ConversionUnavailable, if the file can be stored later.
+        Return False if it was dealt with before. Raises OutOfTime; StorageUnavailable and
+        ConversionUnavailable, if the file can be stored later.
         """
         if not self._is_here(attachment):
             return False

@@ -2,7 +2,7 @@
 
     child.py MAX_BYTES SKIP CONTENT_BYTES
 
-MAX_BYTES: the limit for imports. SKIP: objects at the beginning of which nothing is told. CONTENT_BYTES: the
+MAX_BYTES: the limit for imports. SKIP: how many objects at the beginning are passed over. CONTENT_BYTES: the
 largest content of an attachment that is told, 0 for none.
 """
 

@@ -71,7 +71,7 @@ async def work_on_imports(convert: AsyncConvert) -> None:
 
 
 def _claim_and_work(stop: Stop, convert: ConvertDocument, most_bytes: int | None) -> bool:
-    """Do one phase of the oldest import that this thread may claim. Return False if there is none."""
+    """Do one phase of the next import that this thread may claim. Return False if there is none."""
     job = claim(most_bytes)
     if job:
         work(job, stop, convert)

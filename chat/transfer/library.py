@@ -1,4 +1,4 @@
-"""Assistants, prompts and memories: their export and their import.
+"""Assistants, prompts and memories: their export, and the import of the first two.
 
 The schemas beside this file describe them.
 """

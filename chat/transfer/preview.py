@@ -1,4 +1,4 @@
-"""The objects of an imported file, and the counts of what an import would store."""
+"""The preview of an import: the counts of what it would store, and of what it would leave out."""
 
 import logging
 from collections import Counter
@@ -45,7 +45,7 @@ class Preview:
         self._user, self._files = user, files
         self._own_prompts = library.OwnPrompts(user)
         self._facts = set(Memory.objects.owned_by(user).values_list("fact", flat=True))
-        self._counts: Counter[str] = Counter()  # by COUNTS, and those that are known
+        self._counts: Counter[str] = Counter()  # COUNTS, and more for `problem`
         self._sources: dict[str, None] = {}
         self._skipped: Counter[str] = Counter()
         self._left_out: dict[str, Any] = {}

@@ -79,7 +79,7 @@ def store_conversation(
     """Store a new conversation in short transactions, so that others can write in between.
 
     Until the last one it is a temporary conversation, which no list, search or export shows. If the import is
-    stopped, the rest is swept as such, or completed by the next import. `confirm(is_last)` is called in each
+    stopped, it is swept as such, or completed by the next import. `confirm(is_last)` is called in each
     transaction, and may raise to roll it back and stop.
     """
     conversation = _conversation(user, imported, offered)

@@ -131,7 +131,7 @@ class DeadlineChannel(HTTPChannel):
 
 
 class LimitedRequest(WebRequest):
-    """A request that is refused as soon as its body exceeds the limit, before the body is stored anywhere."""
+    """A request that is refused as soon as its body exceeds the limit: by its length, where that is named."""
 
     upload: IO[bytes] | None = None  # the whole body, in a file without a name
     record: RequestRecord | None = None  # begun when the headers are complete; None again when it has ended
@@ -157,7 +157,7 @@ class LimitedRequest(WebRequest):
             large = large_bodies.allowed(target, self.requestHeaders, length or 0)
         self._limit = large.limit if large else MAX_BODY_BYTES
         too_long = length is not None and length > self._limit
-        super().gotLength(0 if too_long or large else length)
+        super().gotLength(0 if too_long or large else length)  # 0: Twisted makes no file
         if too_long:
             self._refuse(large.too_large if large else TOO_LONG)
         elif large:

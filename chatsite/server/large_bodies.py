@@ -55,7 +55,7 @@ def allowed(uri: bytes, headers: Any, length: int) -> LargeBody | None:
     if length > MAX_BODY_BYTES and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
     if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != reverse(receiving.UPLOAD_VIEW).encode():
-        return None
+        return None  # not large; the limits of uploads hold for small ones as well
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
     limit = receiving.body_limit(uri, headers.getRawHeaders(b"content-type", [b""])[0])
     if not limit or not session:

@@ -80,7 +80,7 @@ class Chat {
     if (drafts.names('edit-').length) import('./edit.js').then((module) => module.reopenEdits(this));
   }
 
-  /** Load turns.js, and sync.js, which tells other tabs of turns and adds theirs, with the queue, which needs it. */
+  /** Load turns.js, and background.js: sync.js, which tells other tabs of turns and adds theirs, and what can wait. */
   startSync() {
     const load = () => Promise.all([import('./background.js'), this.#loadTurns()]);
     const loading = (this.#sync ??= load().then(([module]) => module.startBackground(this)));

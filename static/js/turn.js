@@ -8,7 +8,7 @@ export class Turn {
   stream; // see stream.js
   #onEnd;
   #accepted = false;
-  #hasRenewed = false; // a sign-in in another tab has made this page's CSRF token invalid, which is tried once
+  #hasRenewed = false; // a first 403 may mean that a sign-in in another tab has changed the CSRF token; a second is final
   #statusBefore = ''; // the earlier status of a reply that is continued, '' for a new reply
 
   /**

@@ -82,7 +82,7 @@ class TurnStore:
     def find(self, user: User, command: Command) -> StoredTurn | None:
         """Return the turn stored under the command's client key, or None.
 
-        Raises NotFound if its conversation was deleted, Conflict if the key was used for another command.
+        Raises NotFound if its conversation or reply was deleted, Conflict if the key names another command.
         """
         runs = Run.objects.select_related("message", "worker", "conversation")
         run = runs.filter(user=user, client_key=command.client_key).first()

@@ -81,7 +81,7 @@ class HtmlFeed(Feed):
 
     def forget_frames(self) -> None:
         if self._latest is not None:
-            self._latest = replace(self._latest)
+            self._latest = replace(self._latest)  # without the cached `frame`
 
     def lacks_text_before_step(self, at: Position) -> bool:
         """Return True until the viewer has the text before the step, unless it would get more than that.

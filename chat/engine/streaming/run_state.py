@@ -154,7 +154,7 @@ class RunState:
                 listener.steps_changed()
 
     def next_step(self, revision: int) -> Step:
-        """Return the step whose last change is the first one after `revision`, which is not the latest."""
+        """Return the step whose last change is the first one after `revision`; there is one."""
         later = (step for step in self.steps.values() if step.revision > revision)
         return min(later, key=lambda step: step.revision)
 

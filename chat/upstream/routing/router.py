@@ -1,7 +1,7 @@
 """The router: admission by the rate limiter and the circuit breakers, retries, and fallback models.
 
 All of this happens before the first token, because a reply comes from a single model. The loop is in
-`routed_request.py`, and is the only one that sends a request to a model again.
+`routed_request.py`, and is the only one that requests a reply again.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -164,7 +164,7 @@ async def _ids(
     """Return the ids of the form's files, and those among them that an earlier sending has stored."""
     try:
         form = uuid.UUID(request.POST.get("client_key", ""))
-    except ValueError:  # none: each sending is another; of a wrong one, the parser speaks
+    except ValueError:  # none: each sending is another; a wrong one is refused when it is parsed
         return [uuid.uuid4() for _each in several], set()
 
     def named() -> list[uuid.UUID]:

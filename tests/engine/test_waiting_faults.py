@@ -193,7 +193,7 @@ async def test_a_process_that_has_lost_the_run_makes_no_call() -> None:
     call, request = AsyncMock(), Mock(messages=[])
     loop = _loop(await run_in_db(_waiting_row), call)  # which has no owner
     with pytest.raises(asyncio.CancelledError):
-        await loop.answer(request, [{"id": "a", "function": {"name": "read_page", "arguments": "{}"}}])
+        await loop.call_all(request, [{"id": "a", "function": {"name": "read_page", "arguments": "{}"}}])
     assert not call.called
 
 
@@ -271,7 +271,7 @@ def test_what_was_found_before_it_waited_is_counted_once() -> None:
     row.suspended, row.cited = {"messages": [], "links": []}, 1
     before, after = (Citation(title=name, url=f"https://web.example/{name}", text=name) for name in "ab")
     active_run = ActiveRun.of(row, RunState(RunInfo.of(row)))
-    active_run.earlier = [before]
+    active_run.citations_before = [before]
     active_run.found = [Citation(title="a", url="https://web.example/a", text="a"), after]
     active_run.note_citations()
     active_run.end(RunOutcome(Run.Status.COMPLETE))

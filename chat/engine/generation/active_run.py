@@ -47,7 +47,7 @@ class ActiveRun:
     batched_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)
     citations: tuple[Citation, ...] = ()  # of the passages that the model was given; not saved yet
-    earlier: list[Citation] = field(default_factory=list)  # of the runs that this one continues
+    citations_before: list[Citation] = field(default_factory=list)  # of the message, as a tool loop began
     given: list[Citation] = field(default_factory=list)  # of the parts of documents in the request
     found: list[Citation] = field(default_factory=list)  # by the tools that the model has called
     named: list[Citation] = field(default_factory=list)  # by the server: of AI Search and of the model
@@ -66,7 +66,7 @@ class ActiveRun:
     def of(cls, run: Run, state: RunState) -> "ActiveRun":
         """Return the run from its row and its stored text, which it has if it has waited."""
         stored = state.end.text, state.end.reasoning
-        overlap_filter = OverlapFilter("" if state.text else state.info.earlier)
+        overlap_filter = OverlapFilter("" if state.text else state.info.earlier_text)
         active_run = cls(state, run, overlap_filter, stored=stored, first_token=run.first_token)
         active_run.batched_text, active_run.batched_reasoning = stored
         active_run.first_text_at = run.first_text_at
@@ -137,10 +137,10 @@ class ActiveRun:
     def note_citations(self) -> None:
         """Have all citations stored that are known by now. Those that are stored are not stored again."""
         # Those that it had before it waited are counted.
-        counted = {each.identity for each in self.earlier} if self.run.suspended else ()
+        counted = {each.identity for each in self.citations_before} if self.run.suspended else ()
         found = [each for each in [*self.given, *self.found, *self.named] if each.identity not in counted]
         citations = tuple(found[:MAX_CITATIONS])
-        self.state.sources = len({each.source for each in [*self.earlier, *citations]})
+        self.state.sources = len({each.source for each in [*self.citations_before, *citations]})
         if len(citations) > len(self.citations):
             self.citations, self.citations_stored = citations, False
 

@@ -28,14 +28,14 @@ class Past:
 
     `known` are the addresses that may be read without asking, `allowed` the keys of the permissions that the
     person has given for the conversation, `citations` those of the message. `steps` are those of the run,
-    which has some if it has waited, and `earlier` those of the runs that it continues.
+    which has some if it has waited, and `earlier_steps` those of the runs that it continues.
     """
 
     known: set[str]
     allowed: set[str]
     citations: list[Citation]
     steps: list[Step]
-    earlier: list[Step]
+    earlier_steps: list[Step]
 
 
 def read_past(run: Run) -> Past:

@@ -193,7 +193,7 @@ class Supervisor:
             if not calls or outcome.status != Run.Status.COMPLETE or "tools" not in request.raw_parameters:
                 return replace(outcome, usage=usage)
             active_run.state.append(active_run.overlap_filter.pause())
-            following = await loop.answer(request, calls)
+            following = await loop.call_all(request, calls)
             if following is None:
                 return RunOutcome(Run.Status.WAITING, usage=usage)
             request = following
@@ -201,9 +201,9 @@ class Supervisor:
 
     async def _stream(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
         state = active_run.state
-        room = MAX_REPLY_CHARS - len(state.info.earlier)
+        room = MAX_REPLY_CHARS - len(state.info.earlier_text)
         routed = self._router.stream(
-            request, active_run.set_queue_position, allow_fallback=not state.info.earlier
+            request, active_run.set_queue_position, allow_fallback=not state.info.earlier_text
         )
         try:
             async with routed as stream:
@@ -245,8 +245,8 @@ def _outcome_at_end(state: RunState, stream: CompletionStream) -> RunOutcome:
         return RunOutcome(Run.Status.INTERRUPTED, **facts)
     if stream.decoder.finish_reason == "length":
         return _truncated(state, **facts)
-    return RunOutcome.at_end(state.info.earlier + state.text, stream.decoder.finish_reason, **facts)
+    return RunOutcome.at_end(state.info.earlier_text + state.text, stream.decoder.finish_reason, **facts)
 
 
 def _truncated(state: RunState, **more: Any) -> RunOutcome:
-    return RunOutcome.truncated(state.info.earlier + state.text, state.reasoning, **more)
+    return RunOutcome.truncated(state.info.earlier_text + state.text, state.reasoning, **more)

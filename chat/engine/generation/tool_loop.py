@@ -58,10 +58,10 @@ class Round:
 
 
 class ToolLoop:
-    """The tools of one run. `begin` gives the first request, `answer` the one that follows calls.
+    """The tools of one run. `begin` gives the first request, `call_all` the one that follows calls.
 
-    `answer` gives none if the person has to allow calls first. Once there are answers, a new loop, perhaps of
-    another process, goes on from the stored steps by `begin` and `go_on`.
+    `call_all` gives none if the person has to allow calls first. Once there are answers, a new loop, perhaps
+    of another process, goes on from the stored steps by `begin` and `go_on`.
     """
 
     def __init__(
@@ -86,14 +86,14 @@ class ToolLoop:
         """Return the first request: with the tools, and with what earlier runs of the message have found."""
         past = await run_in_db(read_past, self._run.run)
         self._context.known, self._allowed = past.known, past.allowed
-        self._run.earlier = past.citations
+        self._run.citations_before = past.citations
         for citation in past.citations:
             self._number(citation)
         for part in self._run.part_citations(request):
             self._number(part)
-        self._run.state.earlier_steps = past.earlier
+        self._run.state.earlier_steps = past.earlier_steps
         self._restore(past.steps)
-        found = [step.result for step in past.earlier if step.state == Step.State.DONE and step.result]
+        found = [step.result for step in past.earlier_steps if step.state == Step.State.DONE and step.result]
         words = f"Today is {timezone.localdate():%A, %d %B %Y}."
         if request.model.tools:
             request = tool_messages.with_tools(request, self._tools.values())
@@ -165,7 +165,7 @@ class ToolLoop:
         is_first = end and end == self._round.reasoning_offset
         return PARAGRAPH + reasoning if reasoning and is_first else reasoning
 
-    async def answer(self, request: ChatRequest, calls: Sequence[Mapping[str, Any]]) -> ChatRequest | None:
+    async def call_all(self, request: ChatRequest, calls: Sequence[Mapping[str, Any]]) -> ChatRequest | None:
         """Call the tools, at most some at once, and return the request that holds the results.
 
         None if the person has to allow some of the calls first.
@@ -221,7 +221,7 @@ class ToolLoop:
             call=call,
             tool=name,
             arguments=arguments or {},
-            text_offset=len(self._run.state.info.earlier) + len(self._run.text),
+            text_offset=len(self._run.state.info.earlier_text) + len(self._run.text),
         )
         if permission := self._permission(name, arguments):
             step.state, step.permission = Step.State.WAITING, permission.key

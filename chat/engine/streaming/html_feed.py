@@ -75,7 +75,7 @@ class HtmlFeed(Feed):
     def reset(self) -> None:
         """Start again. A thread that still renders the old blocks goes on; its result is dropped."""
         self._blocks = Blocks(str(self.state.info.message), self.state.sources)
-        self._blocks.feed(self.state.info.earlier)
+        self._blocks.feed(self.state.info.earlier_text)
         self._latest: LatestFrame | None = None
         self.rendered = Position()
 
@@ -88,13 +88,13 @@ class HtmlFeed(Feed):
 
         A page that gets the step first would have to move it. A copy of a live run may lack some of it.
         """
-        offset = self.state.next_step(at.steps).text_offset - len(self.state.info.earlier)
+        offset = self.state.next_step(at.steps).text_offset - len(self.state.info.earlier_text)
         end = offset if self.state.outcome is None else min(offset, len(self.state.text))
         return at.text < end and self.rendered.text <= offset
 
     def _step_extras(self) -> dict[str, object]:
         steps = [*self.state.earlier_steps, *self.state.steps.values()]
-        text, live = self.state.info.earlier + self.state.text, self.state.outcome is None
+        text, live = self.state.info.earlier_text + self.state.text, self.state.outcome is None
         groups = shown_groups(steps, text, live=live, asks=True)
         parts = [render_to_string("chat/_steps.html", {"steps": each}) for each in groups]
         return {"steps_html": "".join(parts)}
@@ -137,7 +137,7 @@ class HtmlFeed(Feed):
         The frame has the whole HTML of every block that was open at `at`.
         """
         patches: list[Patch] = []
-        text, before = at.text, len(self.state.info.earlier)
+        text, before = at.text, len(self.state.info.earlier_text)
         if self._render_failed:
             text = min(self.rendered.text, text + MAX_FRAME_CHARS)
         elif text < self.rendered.text:
@@ -150,7 +150,7 @@ class HtmlFeed(Feed):
         html = self._final_patches
         # A resumed viewer may show other renderings than those that `_final_patches` corrects.
         if resumed and not self._render_failed:
-            html = self._blocks.patches_since(len(self.state.info.earlier) + at.text)
+            html = self._blocks.patches_since(len(self.state.info.earlier_text) + at.text)
         return {"html": html} if html else {}
 
     def _flush(self) -> None:

@@ -24,7 +24,7 @@ PAUSED = gettext_noop("The reply is paused until it can be saved. The server kee
 class RunInfo:
     """The facts of a run that a stream states first (`event: meta`), and facts for the feeds.
 
-    `earlier` is the text that the message had before this run; not empty if the run continues a reply.
+    `earlier_text` is what the message had before this run; not empty if the run continues a reply.
     `created` is the time of the message.
     """
 
@@ -33,7 +33,7 @@ class RunInfo:
     message: uuid.UUID
     user_message: uuid.UUID
     model: str
-    earlier: str = ""
+    earlier_text: str = ""
     user: int = 0  # the id of the run's user
     created: datetime | None = None
 
@@ -43,8 +43,8 @@ class RunInfo:
         message: Message = run.message
         assert message.parent_id is not None
         ids = run.pk, run.conversation_id, run.message_id, message.parent_id
-        model, earlier = run.answered_by or run.model, message.text[: run.text_offset]
-        return cls(*ids, model, earlier, run.user_id, message.created)
+        model, earlier_text = run.answered_by or run.model, message.text[: run.text_offset]
+        return cls(*ids, model, earlier_text, run.user_id, message.created)
 
     def frame(self, **more: object) -> bytes:
         payload = {

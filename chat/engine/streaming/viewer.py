@@ -74,7 +74,7 @@ class Viewer(FrameSource):
         self._position = position._replace(steps=0, done=False)
         self._steps = position.steps  # apart, because the frames of the text are the same for all viewers
         self._first = True
-        self._resumed = position > Position() or bool(feed.state.info.earlier)
+        self._resumed = position > Position() or bool(feed.state.info.earlier_text)
         self._callback: Callable[[], None] | None = None
         self._pings = self._problems = 0  # of the run, when this viewer was sent the last one
         self._language = translation.get_language() if len(settings.LANGUAGES) > 1 else None

@@ -16,7 +16,7 @@ from chat.limits import MAX_ATTACHMENTS
 
 from . import records
 from .formats import object_in, patterns
-from .json_items import Unreadable
+from .json_items import Oversized
 from .problems import ConversationProblem, FileProblem, PromptProblem
 from .sources import PackedFiles, objects_in, open_archive
 
@@ -42,9 +42,7 @@ def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Ite
         yield records.encode(records.End(problem.code)) + b"\n"
 
 
-def _lines_of(
-    item: bytes | Unreadable | records.OtherFiles, content_bytes: int, packed: PackedFiles
-) -> bytes:
+def _lines_of(item: bytes | Oversized | records.OtherFiles, content_bytes: int, packed: PackedFiles) -> bytes:
     try:
         found = item if isinstance(item, records.OtherFiles) else object_in(item)
         for each in found.files if isinstance(found, records.ImportedAssistant) else ():

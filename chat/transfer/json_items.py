@@ -22,7 +22,7 @@ _STRUCTURE = re.compile(rb'["{}\[\],]')
 _REST_OF_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)  # up to its quote, or the end of the chunk
 
 
-class Unreadable:
+class Oversized:
     """Placeholder for an object that is too large or nested too deeply.
 
     `code` is a key of `problems.CONVERSATION_PROBLEMS`.
@@ -32,7 +32,7 @@ class Unreadable:
         self.code = code
 
 
-def items(file: IO[bytes]) -> Iterator[bytes | Unreadable]:
+def items(file: IO[bytes]) -> Iterator[bytes | Oversized]:
     """Yield each object. Raises FileProblem if the file is not JSON, has other values, or ends early."""
     splitter = _Splitter()
     is_first = True
@@ -54,7 +54,7 @@ class _Splitter:
         self._item = bytearray()
         self._size = self._marks = self._skipped = 0
 
-    def feed(self, chunk: bytes) -> Iterator[bytes | Unreadable]:
+    def feed(self, chunk: bytes) -> Iterator[bytes | Oversized]:
         start = 0  # of the bytes that are not processed yet
         position, self._in_escape = int(self._in_escape), False
         if self._in_string:
@@ -125,12 +125,12 @@ class _Splitter:
             if self._skipped + self._marks > MAX_SKIPPED_MARKS:
                 raise FileProblem("object")
 
-    def _take(self) -> bytes | Unreadable:
-        item: bytes | Unreadable = bytes(self._item)
+    def _take(self) -> bytes | Oversized:
+        item: bytes | Oversized = bytes(self._item)
         if self._is_large:
-            item = Unreadable("large")
+            item = Oversized("large")
             self._skipped += self._marks
         elif self._deepest > MAX_ITEM_DEPTH:
-            item = Unreadable("deep")
+            item = Oversized("deep")
         self._item, self._size, self._marks = bytearray(), 0, 0
         return item

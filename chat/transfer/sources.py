@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from . import records
-from .json_items import Unreadable, items
+from .json_items import Oversized, items
 from .problems import FileProblem
 
 # zipfile reads the central directory into memory, where it takes about ten times its size.
@@ -54,7 +54,7 @@ UNZIP_ERRORS = (
 
 def objects_in(
     file: IO[bytes], archive: zipfile.ZipFile | None, max_bytes: int
-) -> Iterator[bytes | Unreadable | records.OtherFiles]:
+) -> Iterator[bytes | Oversized | records.OtherFiles]:
     """Yield the JSON of each object in the file, last the files that are not read.
 
     `archive`: the file's, None if it is none. `max_bytes`: the limit for imports. Raises FileProblem.
@@ -76,7 +76,7 @@ def open_archive(file: IO[bytes]) -> zipfile.ZipFile | None:
         return zipfile.ZipFile(file)
 
 
-def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Unreadable | records.OtherFiles]:
+def _in_archive(archive: zipfile.ZipFile, most: int) -> Iterator[bytes | Oversized | records.OtherFiles]:
     left, problem = most, None
     read = set()
     try:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transfer import json_items
-from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable, items
+from chat.transfer.json_items import MAX_ITEM_DEPTH, Oversized, items
 from chat.transfer.problems import FileProblem
 
 VALUES = st.recursive(
@@ -73,4 +73,4 @@ def test_an_object_that_is_too_large_or_too_deep_is_passed_over(monkeypatch: pyt
     assert read(b"[" + deep + b', {"b": 1}]', 1_000) == ["deep", {"b": 1}]
     monkeypatch.setattr(json_items, "MAX_ITEM_BYTES", 10)
     assert read(b'[{"a": "too large"}, {"b": 1}]', 4) == ["large", {"b": 1}]
-    assert isinstance(next(items(io.BytesIO(b'{"a": "too large"}'))), Unreadable)
+    assert isinstance(next(items(io.BytesIO(b'{"a": "too large"}'))), Oversized)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chat.transfer import sources
-from chat.transfer.json_items import Unreadable
+from chat.transfer.json_items import Oversized
 from chat.transfer.problems import FILE_PROBLEMS, FileProblem
 from chat.transfer.records import OtherFiles
 from chat.transfer.sources import objects_in, open_archive
@@ -28,7 +28,7 @@ def objects(data: bytes, most: int = MB) -> Iterator[Any]:
 
 def read(data: bytes, most: int = MB) -> list[Any]:
     return [
-        each.code if isinstance(each, Unreadable) else json.loads(each)
+        each.code if isinstance(each, Oversized) else json.loads(each)
         for each in objects(data, most)
         if not isinstance(each, OtherFiles)
     ]

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from chat.transfer import records
-from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable
+from chat.transfer.json_items import MAX_ITEM_DEPTH, Oversized
 from chat.transfer.problems import ConversationProblem
 from chat.transfer.tree import put_in_order
 from chat.wire import strict_json
@@ -22,12 +22,12 @@ Found = (
 )
 
 
-def object_in(item: bytes | Unreadable) -> Found:
+def object_in(item: bytes | Oversized) -> Found:
     """Return the conversation, assistant, prompt or memory that one JSON object describes.
 
     Raises ConversationProblem and PromptProblem.
     """
-    if isinstance(item, Unreadable):
+    if isinstance(item, Oversized):
         raise ConversationProblem(item.code)
     try:
         value = strict_json.loads(item, max_depth=MAX_ITEM_DEPTH, allow_halves=True)

@@ -16,9 +16,9 @@ from chat.limits import MAX_ATTACHMENTS
 
 from . import records
 from .formats import object_in, patterns
+from .json_files import PackedFiles, objects_in, open_archive
 from .json_items import Oversized
 from .problems import ConversationProblem, FileProblem, PromptProblem
-from .sources import PackedFiles, objects_in, open_archive
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from chat.rendering.links import is_source
 from chat.wire import strict_json
 
 from . import import_files, records
+from .json_files import UNPACKED_FACTOR
 from .problems import CONVERSATION_PROBLEMS, FILE_PROBLEMS, FileProblem
-from .sources import UNPACKED_FACTOR
 
 IMPORT_READER = "chat.transfer.child"
 ADDRESS_SPACE_BYTES = 1_073_741_824

@@ -2,7 +2,7 @@
 
     unpacking.py OFFSET PACKED_BYTES SIZE METHOD CRC
 
-The first child has told these numbers (`sources.py`). It writes nothing if they do not fit what is there.
+The first child has told these numbers (`json_files.py`). It writes nothing if they do not fit what is there.
 """
 
 import sys

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from chat.transfer import sources
+from chat.transfer import json_files
+from chat.transfer.json_files import objects_in, open_archive
 from chat.transfer.json_items import Oversized
 from chat.transfer.problems import FILE_PROBLEMS, FileProblem
 from chat.transfer.records import OtherFiles
-from chat.transfer.sources import objects_in, open_archive
 from tests.transfer.importing import zipped
 
 MB = 1_048_576
@@ -178,7 +178,7 @@ def test_a_file_that_is_no_export_is_refused(what: str) -> None:
 def test_a_directory_that_would_fill_the_memory_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     data = zipped({f"{number}.json": {} for number in range(50)})
     assert len(read(data)) == 50
-    monkeypatch.setattr(sources, "MAX_DIRECTORY_BYTES", 1_000)
+    monkeypatch.setattr(json_files, "MAX_DIRECTORY_BYTES", 1_000)
     with pytest.raises(FileProblem) as refused:
         read(data)
     assert refused.value.code == "too_many_files"
@@ -187,7 +187,7 @@ def test_a_directory_that_would_fill_the_memory_is_not_read(monkeypatch: pytest.
 @pytest.mark.parametrize("between", [b"", bytes(100)])  # where newer versions of Python find it, too
 def test_a_directory_whose_size_zip64_says_is_not_read(between: bytes) -> None:
     made = zipped({"conversations.json": [OBJECT]})
-    end, size = made[-22:], sources.MAX_DIRECTORY_BYTES + 1
+    end, size = made[-22:], json_files.MAX_DIRECTORY_BYTES + 1
     record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, size, 0)
     locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(made) - 22, 1)
     with pytest.raises(FileProblem) as refused:

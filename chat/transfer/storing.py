@@ -43,30 +43,30 @@ STORE_BATCH_MESSAGES = 200
 STORE_BATCH_CHARS = 100_000  # code points
 
 
-def id_of(user: User, conversation: ImportedConversation) -> uuid.UUID:
+def id_of(user: User, imported: ImportedConversation) -> uuid.UUID:
     """Return the id of the conversation that this user's import creates."""
-    return uuid.uuid5(IMPORT_NAMESPACE, f"{user.pk} {conversation.source} {conversation.key}")
+    return uuid.uuid5(IMPORT_NAMESPACE, f"{user.pk} {imported.source} {imported.key}")
 
 
-def ids_of(conversation: uuid.UUID, imported: ImportedConversation) -> dict[str, uuid.UUID]:
-    """Return {key in the file: id} of the messages."""
-    return {message.key: uuid.uuid5(conversation, message.key) for message in imported.messages}
+def ids_of(key: uuid.UUID, imported: ImportedConversation) -> dict[str, uuid.UUID]:
+    """Return {key in the file: id} of the messages. `key`: the conversation's id."""
+    return {message.key: uuid.uuid5(key, message.key) for message in imported.messages}
 
 
-def is_known(user: User, conversation: ImportedConversation) -> bool:
+def is_known(user: User, imported: ImportedConversation) -> bool:
     """Return True if the user has the conversation already: it was imported before, or exported from here."""
-    return _known(user, conversation).exists()
+    return _known(user, imported).exists()
 
 
-def is_in_trash(user: User, conversation: ImportedConversation) -> bool:
+def is_in_trash(user: User, imported: ImportedConversation) -> bool:
     """Return True if a conversation that is known was deleted."""
-    return not _known(user, conversation).filter(deleted=None).exists()
+    return not _known(user, imported).filter(deleted=None).exists()
 
 
-def _known(user: User, conversation: ImportedConversation) -> QuerySet[Conversation]:
-    keys = [id_of(user, conversation)]
-    if conversation.source == "chat":
-        keys.append(uuid.UUID(conversation.key))
+def _known(user: User, imported: ImportedConversation) -> QuerySet[Conversation]:
+    keys = [id_of(user, imported)]
+    if imported.source == "chat":
+        keys.append(uuid.UUID(imported.key))
     return Conversation.objects.filter(user=user, pk__in=keys, temporary=False)
 
 

@@ -30,7 +30,7 @@ def main() -> None:
 
 def lines(file: IO[bytes], max_bytes: int, skip: int, content_bytes: int) -> Iterator[bytes]:
     """Yield the lines of each object at once, so that none is told in part."""
-    patterns.OF_FILE.renew()
+    patterns.OF_FILE.renew()  # the time for regular expressions that the file holds
     try:
         archive = open_archive(file)
         packed = PackedFiles(file, archive)

@@ -16,11 +16,12 @@ from chat.upstream.providers.llama_cpp import LocalModel
 from chat.upstream.providers.openai_compatible import (
     ENDPOINT_SENTENCES,
     Endpoint,
+    build_local_request,
     endpoint_request,
     gateway_request,
     parse_model_ids,
 )
-from chat.upstream.providers.workers_ai import Account, Request, build_local_request, build_request
+from chat.upstream.providers.workers_ai import Account, Request, build_request
 
 from . import pictures
 from .catalog import LlmModel, Provider

@@ -7,7 +7,7 @@ import pytest
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, UpstreamError
-from chat.upstream.providers.workers_ai import build_local_request
+from chat.upstream.providers.openai_compatible import build_local_request
 
 QUESTION = [{"role": "user", "content": "hello"}]
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {}}}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chat.upstream import parameters, token_budget
 from chat.upstream.catalog import LlmModel, bundled
-from chat.upstream.providers.workers_ai import LOCAL_SAMPLING
+from chat.upstream.providers.openai_compatible import LOCAL_SAMPLING
 from tests.upstream.asking import ask, client, runs
 
 LOCAL = LlmModel("local/a", "A", window=8_192, local=True)

@@ -1,4 +1,4 @@
-"""Forms that bring pictures and documents, and the handler that writes these into files without names."""
+"""Forms that bring files, and the handler that writes these as they arrive: uploads into nameless files."""
 
 import logging
 import tempfile

@@ -10,7 +10,8 @@ is used, so a wrong one cannot mislead. The server drives these classes against 
    heartbeats succeeded without a gap. So after an outage, every observer first waits a full silent period.
 4. A process lock that is held proves life (for `LOCK_TRUSTED_SECONDS`), one that is free proves death.
 5. Fencing a dead worker increments its epoch, provided that its row is still the one that was observed. Runs
-   of a smaller epoch are orphans: any process may end them, any number of times, with the stored text.
+   of a smaller epoch are orphans: any process may end them, any number of times, with the stored text, or let
+   one wait again that had only been claimed.
 6. A run ends once: the first process that changes its row from live to ended decides the outcome. An owner
    that comes too late still stores its text if that is longer (`merge`).
 7. Text and outcomes that are not known to be stored are sent again unchanged until the database has confirmed

@@ -8,7 +8,7 @@ export class Turn {
   stream; // see stream.js
   #onEnd;
   #accepted = false;
-  #hasRenewed = false; // a first 403 may mean that a sign-in in another tab has changed the CSRF token; a second is final
+  #hasRenewed = false; // only the first 403 may be due to a CSRF token that a sign-in in another tab has replaced
   #statusBefore = ''; // the earlier status of a reply that is continued, '' for a new reply
 
   /**

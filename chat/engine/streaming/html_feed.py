@@ -86,7 +86,7 @@ class HtmlFeed(Feed):
     def lacks_text_before_step(self, at: Position) -> bool:
         """Return True until the viewer has the text before the step, unless it would get more than that.
 
-        A page that gets the step first would have to move it. A copy of a live run may lack some of it.
+        A page that gets the step first would have to move it. A copy of a live run may lack that text.
         """
         offset = self.state.next_step(at.steps).text_offset - len(self.state.info.earlier_text)
         end = offset if self.state.outcome is None else min(offset, len(self.state.text))

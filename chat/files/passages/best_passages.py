@@ -44,9 +44,9 @@ PREFIX_FROM_CHARS = 3
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """The best passages of long documents, which a prompt for `model` needs before it can be built.
+    """What has to be ranked before a prompt for `model` can be built: the passages of its long documents.
 
-    `questions`: as `Ranked` describes, latest first.
+    `questions`: by which, latest first; see `Ranked`.
     """
 
     documents: tuple[Attachment, ...]

@@ -52,9 +52,10 @@ def allowed(uri: bytes, headers: Any, length: int) -> LargeBody | None:
     """
     if upload := import_files.body_limit(uri):
         return _import(*upload)
-    if length > MAX_BODY_BYTES and API_PATHS.match(uri):
+    is_small = 0 < length <= MAX_BODY_BYTES
+    if not is_small and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
-    if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != reverse(receiving.UPLOAD_VIEW).encode():
+    if is_small and uri.partition(b"?")[0] != reverse(receiving.UPLOAD_VIEW).encode():
         return None  # not large; the limits of uploads hold for small ones as well
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
     limit = receiving.body_limit(uri, headers.getRawHeaders(b"content-type", [b""])[0])

@@ -232,9 +232,11 @@ def test_deep_nesting_is_refused(alices: Program) -> None:
 
 def test_the_body_may_be_large(alices: Program) -> None:
     messages = [{"role": "user", "content": "word " * 250_000}, *question("fake: words tokens=1")["messages"]]
+    sent = json.dumps({"model": LONG_READER, "messages": messages}).encode()
     for address in (CHAT, f"/client/v4/accounts/any/ai{CHAT}"):
-        response = alices.client.post(address, json={"model": LONG_READER, "messages": messages})
-        assert response.status_code == 200, response.text
+        for content in (sent, iter([sent])):  # the second one says no length beforehand
+            response = alices.client.post(address, content=content)
+            assert response.status_code == 200, response.text
     assert alices.chat("x" * 17_000_000).status_code == 413
 
 

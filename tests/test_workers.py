@@ -249,6 +249,20 @@ def test_a_first_worker_that_dies_before_it_serves_is_named() -> None:
     assert re.search(r"ERROR.*:worker \d+ was ended by signal 9 before it served\.$", ended.stderr.strip())
 
 
+def test_a_signal_just_before_the_new_code_is_not_lost() -> None:
+    script = (
+        "import logging, os, signal, sys, types\n"
+        "from chatsite.server.worker_pool import WorkerPool\n"
+        "pool = WorkerPool(os.pipe(), 2, None)\n"
+        "pool._trial = types.SimpleNamespace(poll=lambda: 0)\n"
+        "logging.shutdown = lambda: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "sys.argv = ['-c', 'import signal; print(*signal.sigpending())']\n"
+        "pool.run()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == (f"{signal.SIGTERM!s}\n", "")
+
+
 @pytest.mark.parametrize("count", ["0", "257", "-1", "many", "1.5", "²"])
 def test_other_numbers_of_workers_are_refused(count: str) -> None:
     with pytest.raises(CommandError, match="write auto, or a whole number from 1 to 256"):

@@ -109,9 +109,8 @@ class DeadlineChannel(HTTPChannel):
 
     def _allowed(self) -> float:
         """Return the seconds that the request may take from its first byte to its last."""
-        return self.REQUEST_SECONDS + (
-            0 if self._has_response else self._arrived_bytes / self.MIN_BYTES_PER_SECOND
-        )
+        more = 0 if self._has_response else self._arrived_bytes / self.MIN_BYTES_PER_SECOND
+        return self.REQUEST_SECONDS + more
 
     @property
     def _has_response(self) -> bool:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -56,11 +57,7 @@ class WorkerPool:
     """
 
     def __init__(
-        self,
-        alive: tuple[int, int],
-        count: int,
-        serve: Serve,
-        on_failure: Callable[[], None] = lambda: None,
+        self, alive: tuple[int, int], count: int, serve: Serve, on_failure: Callable[[], None] = lambda: None
     ) -> None:
         self._alive, self._alive_writer = alive
         self._count, self._serve, self._on_failure = count, serve, on_failure
@@ -77,13 +74,14 @@ class WorkerPool:
 
     def run(self) -> int:
         """Fork and watch until all workers have ended; return the exit code."""
-        signals, writer = os.pipe()
+        self._signals, writer = os.pipe()
+        os.set_blocking(self._signals, False)
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)
         for number in POOL_SIGNALS:
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, POOL_SIGNALS)
-        self._selector.register(signals, selectors.EVENT_READ, self._on_signals)
+        self._selector.register(self._signals, selectors.EVENT_READ, self._on_signals)
         gc.collect()
         gc.freeze()  # else the first collection of each worker would copy the pages of every object
         self._reap()
@@ -188,6 +186,9 @@ class WorkerPool:
         sys.stdout.flush()
         os.environ[OLD_WORKERS_VARIABLE] = ",".join(str(worker.pid) for worker in self._workers)
         signal.pthread_sigmask(signal.SIG_BLOCK, POOL_SIGNALS)  # until the new program handles them
+        with suppress(BlockingIOError):  # it gets those, too, that have come and were not read yet
+            for number in os.read(self._signals, 64):
+                os.kill(os.getpid(), number)
         os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606
 
     def _on_end(self, worker: PoolWorker, code: int) -> None:

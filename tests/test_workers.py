@@ -263,6 +263,19 @@ def test_a_signal_just_before_the_new_code_is_not_lost() -> None:
     assert (ended.stdout, ended.stderr) == (f"{signal.SIGTERM!s}\n", "")
 
 
+def test_a_signal_to_a_worker_that_begins_is_not_lost() -> None:
+    script = (
+        "import os, signal\n"
+        "from chatsite.server.worker_pool import WorkerPool\n"
+        "set_fd = signal.set_wakeup_fd\n"
+        "late = lambda fd: (set_fd(fd), fd == -1 and os.kill(os.getpid(), signal.SIGTERM))\n"
+        "signal.set_wakeup_fd = late\n"
+        "WorkerPool(os.pipe(), 1, lambda *_: os.write(1, b'serves')).run()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.stdout, "was ended by signal 15 before it served" in ended.stderr) == ("", True)
+
+
 @pytest.mark.parametrize("count", ["0", "257", "-1", "many", "1.5", "²"])
 def test_other_numbers_of_workers_are_refused(count: str) -> None:
     with pytest.raises(CommandError, match="write auto, or a whole number from 1 to 256"):

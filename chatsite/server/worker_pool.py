@@ -106,10 +106,12 @@ class WorkerPool:
     def _fork(self) -> None:
         reader, writer = os.pipe()
         slot = min({*range(len(self._connections))} - {worker.slot for worker in self._workers})
+        signal.pthread_sigmask(signal.SIG_BLOCK, POOL_SIGNALS)  # it would have our handlers at first
         pid = os.fork()
         if pid == 0:
             os.close(reader)
             self._become_worker(writer, slot)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, POOL_SIGNALS)
         os.close(writer)
         worker = PoolWorker(pid, slot, time.monotonic(), serves=False)
         self._workers.append(worker)
@@ -123,6 +125,7 @@ class WorkerPool:
             signal.set_wakeup_fd(-1)
             for number in (*POOL_SIGNALS, FINISH):
                 signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, POOL_SIGNALS)
             self._selector.close()
             os.close(self._alive_writer)
 

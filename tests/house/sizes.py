@@ -43,7 +43,7 @@ SIZES: list[tuple[str, Callable[[], int], int, int]] = [
     ("names at the top of chat", top_names, 30, 30),
     ("Python of the product, lines", python_lines("chat", "chatsite", "manage.py"), 70_050, 43_000),
     ("Python of the product, files", lambda: len(files((".py",), "chat", "chatsite")), 510, 420),
-    ("server, lines", python_lines("chatsite/server"), 1_480, 900),
+    ("server, lines", python_lines("chatsite/server"), 1_485, 900),
     ("backup and move, lines", backup_lines, 2_115, 1_300),
     ("JavaScript, lines", lambda: lines(files((".js",), "static")), 8_330, 5_600),
     ("tests, lines", python_lines("tests"), 89_950, 58_000),

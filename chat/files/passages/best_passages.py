@@ -44,9 +44,9 @@ PREFIX_FROM_CHARS = 3
 
 @dataclass(frozen=True, slots=True)
 class RankingRequest:
-    """What has to be ranked before a prompt for `model` can be built: the passages of its long documents.
+    """A ranking that a prompt for `model` needs before it can be built: of the passages of `documents`.
 
-    `questions`: by which, latest first; see `Ranked`.
+    `questions`: those that the passages are ranked by, latest first; see `Ranked`.
     """
 
     documents: tuple[Attachment, ...]

@@ -139,7 +139,7 @@ def test_a_site_in_use_is_backed_up_and_restored(
 BEFORE = """
 from django.contrib.auth.models import Group
 from chat.models import *
-User.objects.get(username="carol").groups.add(Group.objects.get(name="Reviewers"))
+Group.objects.get(name="Reviewers").user_set.set(User.objects.filter(username__in=("carol", "dave")))
 alice = User.objects.get(username="alice")
 for name, user in {"kept": User.objects.get(username="bob"), "lost": alice}.items():
     key = ApiKey(user=user, name=name)
@@ -163,6 +163,7 @@ alice.save()
 User.objects.filter(username="bob").delete()
 User.objects.filter(username="erin").update(is_staff=False)
 User.objects.get(username="carol").groups.clear()
+User.objects.get(username="dave").groups.get().permissions.clear()
 """
 
 
@@ -182,7 +183,7 @@ def test_a_restore_opens_nothing_that_was_closed(template: Template, tmp_path: P
     assert "since the backup: 1 open invitations, 1 shared links, 6 sessions." in said
     assert "an older password again, or are no longer disabled: alice." in said
     assert "who were deleted, are here again: bob." in said
-    assert "rights again that were taken from them: carol, erin." in said
+    assert "rights again that were taken from them: carol, dave, erin." in said
     assert "valid again as they were: chat_lost… of alice, chat_kept… of bob." in said
     assert left == [1, 0]  # the used invitation stays on record
 

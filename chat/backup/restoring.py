@@ -46,6 +46,10 @@ OPENED = {
         OR EXISTS (SELECT 1 FROM chat_user_user_permissions held WHERE held.user_id = new.id AND NOT EXISTS (
             SELECT 1 FROM {former}.chat_user_user_permissions kept
             WHERE kept.user_id = held.user_id AND kept.permission_id = held.permission_id))
+        OR EXISTS (SELECT 1 FROM chat_user_groups held JOIN auth_group_permissions gives
+            ON gives.group_id = held.group_id WHERE held.user_id = new.id AND NOT EXISTS (
+            SELECT 1 FROM {former}.auth_group_permissions gave
+            WHERE gave.group_id = gives.group_id AND gave.permission_id = gives.permission_id))
         ORDER BY new.username""",
     "These API keys, which were revoked, deleted or limited, are valid again as they were": """
         SELECT new.prefix || '… of ' || who.username FROM chat_apikey new

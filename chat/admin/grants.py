@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin, messages
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
@@ -209,16 +209,18 @@ class AssistantAdmin(GrantAdmin):
     list_display = ("name", "owner_", "published_to", "published_by_", "created_")
     list_select_related = ("current", "owner", "published_by")
     list_filter = ("everybody", "created")
-    search_fields = ("current__name", "owner__username")
+    search_fields = ("published_name", "owner__username")
     actions = ("withdraw",)
     owner_ = person_column("owner", _("person"))
     published_by_ = person_column("published_by", _("published by"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        """Return the assistants that are not deleted, with their groups."""
-        return super().get_queryset(request).filter(deleted=None).prefetch_related("groups")
+        """Return the assistants that are not deleted, with their groups, and the names that `name` shows."""
+        is_published = When(pk__in=Assistant.objects.published().values("pk"), then="current__name")
+        found = super().get_queryset(request).filter(deleted=None).prefetch_related("groups")
+        return found.alias(published_name=Case(is_published, default=Value("")))
 
-    @admin.display(description=_("name"), ordering="current__name")
+    @admin.display(description=_("name"), ordering="published_name")
     def name(self, obj: Assistant) -> SafeString | str:
         """Return the name of a published one; that of a private one is nobody else's business."""
         is_published = obj.everybody or obj.groups.all()

@@ -383,6 +383,11 @@ def test_the_administration_lists_and_ends_publications(alice: User, pirate: Ass
     assert "Cook" in listed
     assert "alice" in listed
     assert "Pirate" not in listed  # a private one
+    queries = ("q=irat", "q=cOO", "o=1")  # nor do a search and the order by name reveal what it is called
+    guessed, found, sorted_ = (carols.get(f"/admin/chat/assistant/?{q}").content.decode() for q in queries)
+    assert "alice" not in guessed
+    assert "<bdi>Cook</bdi>" in found
+    assert sorted_.index("alice") < sorted_.index("<bdi>Cook</bdi>")
     sent = {"action": "withdraw", "_selected_action": [str(mine.pk)]}
     assert carols.post("/admin/chat/assistant/", sent).status_code == 302
     assert not Assistant.objects.published().exists()

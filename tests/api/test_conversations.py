@@ -93,6 +93,6 @@ def test_the_job_of_the_readme_makes_a_backup(
         missing("curl", "install the package curl")
     [command] = [lines[0] for lines in fences("docs/api.md") if lines[0].startswith("curl ")]
     (tmp_path / "key.txt").write_text(f"Authorization: Bearer {backup.key}\n")
-    typed = command.replace("http://localhost:8000", server.url).split()
+    typed = command.replace("https://chat.example.org", server.url).split()
     subprocess.run(typed, cwd=tmp_path, check=True)
     assert f"conversations/{hers[0]}.json" in zipfile.ZipFile(tmp_path / "chat.zip").namelist()

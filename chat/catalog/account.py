@@ -92,7 +92,9 @@ def settings_in_need() -> list[str]:
     found += [name for name in ("DEFAULT_MODEL", "TITLE_MODEL") if getattr(settings, name).startswith("@")]
     if any(name.startswith("@") for name in settings.FALLBACK_MODELS):
         found.append("FALLBACK_MODELS")
-    found += ["WEB_SEARCH"] if settings.WEB_SEARCH == "cloudflare" else []
+    found += [
+        name for name in ("WEB_SEARCH", "READ_PAGE_RENDERING") if getattr(settings, name) == "cloudflare"
+    ]
     return found + (["EMBEDDING_MODEL"] if settings.EMBEDDING_MODEL != "none" else [])
 
 

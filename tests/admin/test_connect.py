@@ -114,7 +114,7 @@ def test_what_is_missing_is_said_and_does_not_stop_it(servers: Callable[..., Ser
     server = servers(CLOUDFLARE_ACCOUNT_ID="acc", CLOUDFLARE_API_TOKEN=TOKEN)
     connect(server.person("root"))  # so that settings that need an account are accepted
     server.terminate()
-    server.env |= {**NO_ACCOUNT, "AI_GATEWAY_ID": NO_GATEWAY}
+    server.env |= {**NO_ACCOUNT, "AI_GATEWAY_ID": NO_GATEWAY, "READ_PAGE_RENDERING": "cloudflare"}
     server.start()
     root = server.person("root")
     fake.lists.fails["search"] = "10000"
@@ -126,7 +126,7 @@ def test_what_is_missing_is_said_and_does_not_stop_it(servers: Callable[..., Ser
     assert "The account has no gateway with this name." in page
     assert "AI Gateway: Run and Edit" in page
     assert disconnect(root).status_code == 303
-    assert "First take AI_GATEWAY_ID out of the settings" in text(root.get(PAGE))
+    assert "First take AI_GATEWAY_ID, READ_PAGE_RENDERING out of the settings" in text(root.get(PAGE))
 
 
 def test_a_token_that_may_not_search_is_told_so(server_without: Server) -> None:

@@ -111,11 +111,13 @@ def test_what_is_behind_an_account_is_offered_with_one(settings: Any) -> None:
 def test_settings_that_need_an_account_accept_a_connected_one(settings: Any) -> None:
     settings.AI_GATEWAY_ID, settings.DEFAULT_MODEL = "team", "@cf/zai-org/glm-4.7-flash"
     settings.EMBEDDING_MODEL, settings.TITLE_MODEL = "@cf/baai/bge-m3", "@cf/ibm-granite/granite-4.0-h-micro"
+    settings.READ_PAGE_RENDERING = "cloudflare"
     checks = (
         model_checks.check_ai_gateway, model_checks.check_default_model,
-        model_checks.check_embedding_model, model_checks.check_title_model,
+        model_checks.check_embedding_model, model_checks.check_title_model, model_checks.check_web_search,
     )  # fmt: skip
     assert all(list(check()) for check in checks)
     account.store_account("acc", TOKEN, None)
-    assert [list(check()) for check in checks] == [[]] * 4
-    assert account.settings_in_need() == ["AI_GATEWAY_ID", "DEFAULT_MODEL", "TITLE_MODEL", "EMBEDDING_MODEL"]
+    assert [list(check()) for check in checks] == [[]] * 5
+    needed = "AI_GATEWAY_ID DEFAULT_MODEL TITLE_MODEL READ_PAGE_RENDERING EMBEDDING_MODEL"
+    assert account.settings_in_need() == needed.split()

@@ -121,9 +121,7 @@ def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
     """Other paths have the limit of all bodies, which nginx keeps itself."""
     one = uuid.UUID(int=0)
     uploads = [
-        "/attachments/",
-        "/c/",
-        f"/c/{one}/messages/",
+        *("/admin/site/", "/attachments/", "/c/", f"/c/{one}/messages/"),
         *(f"/settings/assistants/{each}" for each in ("", f"{one}/")),
     ]
     programs = [

@@ -14,7 +14,7 @@ WORDS = {
     ("chat", "view_conversationaccess"): _("see who read what"),
     ("chat", "add_invite"): _("invite people"),
     ("chat", "view_user"): _("see people"),
-    ("chat", "add_user"): _("add people"),
+    ("chat", "add_user"): _("add people, with the right to change them"),
     ("chat", "change_user"): _("change people who have no rights, and their passwords"),
     ("auth", "view_group"): _("see groups"),
     ("chat", "view_sitemodel"): _("see models"),

@@ -100,6 +100,7 @@ class TestStaffWithoutAllRights:
             "is_staff": "on",
             "is_superuser": "on",
         }
+        assert "invit" not in as_(carol).get("/admin/chat/user/add/").content.decode()  # without that right
         assert as_(carol).post("/admin/chat/user/add/", form).status_code == 302
         new = User.objects.get(username="new")
         assert (new.is_staff, new.is_superuser, new.check_password(NEW_PASSWORD)) == (False, False, True)

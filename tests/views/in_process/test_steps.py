@@ -174,18 +174,14 @@ def test_a_readers_copy_has_what_the_page_shows(talk: Conversation, shows: bool)
 
 
 def test_reviewers_see_arguments_times_and_costs(reviewer: Client, talk: Conversation) -> None:
+    step_of(Run.objects.get(), 4, sources=[{"number": 3, "title": "Nowhere", "url": "", "date": ""}])
     page = reviewer.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
     assert "&quot;query&quot;: &quot;&lt;/li&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;" in page
     evil = Step.objects.get(message__conversation=talk, number=2)
     assert escape(evil.written_arguments) in page  # whole; PostgreSQL has an order of its own for the keys
-    for shown in (
-        "<code>search_my_chats</code>",
-        "My safe",
-        "about $0.00025",
-        "This took too long.",
-        "2.0 s",
-    ):
-        assert shown in page
+    for each in ("<code>search_my_chats</code>", "My safe", "about $0.00025", "This took too long.", "2.0 s"):
+        assert each in page
+    assert "<bdi>Nowhere</bdi></li>" in page  # no link, which would lead to this page
     assert "<script>alert" not in page
     assert "/c/2d0f" not in page
 

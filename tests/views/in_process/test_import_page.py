@@ -83,6 +83,14 @@ def test_the_end_tells_that_conversations_got_new_messages(hers: Client, alice: 
     assert "3 chats were imported or got new messages." in shown(hers)
 
 
+def test_the_end_tells_what_became_of_assistants(hers: Client, alice: User) -> None:
+    job(alice, State.DONE, {"assistants": 2}, processed=2)
+    assert "2 assistants were imported. Your assistants" in shown(hers)
+    for processed, words in enumerate(("Cancelled. Nothing was imported.", "Stopped. Your assistants")):
+        job(alice, State.STOPPED, {"assistants": 2}, processed=processed)
+        assert words in shown(hers)
+
+
 @pytest.mark.parametrize("state", [State.READY, State.DONE, State.STOPPED, State.REFUSED])
 def test_what_is_left_out_is_counted_and_named_by_kind(
     hers: Client, alice: User, state: ImportJob.State

@@ -164,6 +164,7 @@ def _page(
         "of_settings": account.of_settings(),
         "gateway": config.gateway_name(),
         "searches": bool(settings.AI_SEARCH_INSTANCES),
+        "renders": settings.READ_PAGE_RENDERING == "cloudflare",
         "searches_web": settings.WEB_SEARCH in ("", "cloudflare"),
         "token_url": CREATE_URL.format(more=_more_permissions()),
     }

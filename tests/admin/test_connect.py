@@ -125,6 +125,7 @@ def test_what_is_missing_is_said_and_does_not_stop_it(servers: Callable[..., Ser
     page = text(root.get(PAGE))
     assert "The account has no gateway with this name." in page
     assert "AI Gateway: Run and Edit" in page
+    assert "filled in. Add the permission Browser Run: Edit to the token." in page
     assert disconnect(root).status_code == 303
     assert "First take AI_GATEWAY_ID, READ_PAGE_RENDERING out of the settings" in text(root.get(PAGE))
 

@@ -7,7 +7,7 @@ export class Turn {
   #chat;
   stream; // see stream.js
   #onEnd;
-  #accepted = false;
+  accepted = false; // by the server
   #hasRenewed = false; // only the first 403 may be due to a CSRF token that a sign-in in another tab has replaced
   #statusBefore = ''; // the earlier status of a reply that is continued, '' for a new reply
 
@@ -40,7 +40,7 @@ export class Turn {
   /** Show how the turn ended. */
   finish(outcome) {
     if (outcome.kind === 'done') this.#onFinished();
-    else if (this.#accepted) this.#onLost(outcome);
+    else if (this.accepted) this.#onLost(outcome);
     else this.#onRejected(outcome);
   }
 
@@ -66,7 +66,7 @@ export class Turn {
   }
 
   #accept() {
-    this.#accepted = true;
+    this.accepted = true;
     for (const article of this.replaced) article.remove();
     this.onDecided?.(true);
   }
@@ -87,7 +87,7 @@ export class Turn {
   }
 
   get #disconnectedText() {
-    if (this.#accepted) return 'resuming';
+    if (this.accepted) return 'resuming';
     return navigator.onLine ? 'sending-again' : 'queued';
   }
 
@@ -161,7 +161,7 @@ export class Turn {
     const { position } = this.stream;
     const { login } = await import('./login_dialog.js').catch(() => ({}));
     if (!(await login?.())) return false;
-    if (this.#accepted) this.#open().follow(this.reply.article.dataset.run, position);
+    if (this.accepted) this.#open().follow(this.reply.article.dataset.run, position);
     else this.send();
     return true;
   }

@@ -138,6 +138,7 @@ export class Turns {
     let timer = 0;
     const pause = () => {
       if (!this.#turn || this.#chat.queue?.willSend) return;
+      if (!this.#turn.accepted) return void (timer = setTimeout(pause, HIDDEN_PAUSE_MS)); // it is still being sent
       this.#turn.stream.pause();
       import('./ready_mark.js').then((module) => module.watchEnd(), () => {});
     };

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Request, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
+from tests.e2e.sidebar_page import look
 from tests.support.server import Server
 
 
@@ -29,13 +30,15 @@ def test_the_offline_banner_disappears_by_itself(chat: ChatPage) -> None:
     expect(banner).to_be_hidden()
 
 
-def test_an_offline_question_waits_and_is_sent_once(chat: ChatPage, server: Server) -> None:
+@pytest.mark.parametrize("hidden", [False, True])
+def test_an_offline_question_waits_and_is_sent_once(chat: ChatPage, server: Server, hidden: bool) -> None:
     chat.page.clock.install()
     chat.ready().page.context.set_offline(True)
     tries: list[Request] = []
     chat.page.on("requestfailed", lambda request: tries.append(request))
     chat.ask("A very long tunnel")
     expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
+    look(chat.page, hidden=hidden)
     for _ in range(200):
         if len(tries) > 20:  # far more than a message gets from a server that answers
             break

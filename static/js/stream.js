@@ -89,6 +89,7 @@ export class RunStream {
   /** Make the next attempt at once, because the network is available again. */
   reconnectNow() {
     if (this.#paused) return;
+    this.#attempts = 0; // the failures before say nothing about it
     this.#reconnectRequested = true;
     this.#wake();
   }
@@ -129,6 +130,7 @@ export class RunStream {
     const delay = retryAfter + this.#nextBackoff();
     // A failure without any network says nothing about the server, so a message waits until there is one.
     if (globalThis.navigator?.onLine === false) this.#attempts = Math.min(this.#attempts, this.#timings.maxSends - 1);
+    if (!this.#run && this.#attempts >= this.#timings.maxSends) return; // gives up without a last wait
     this.#on.disconnected?.(delay);
     await this.#sleep(delay);
   }

@@ -42,7 +42,7 @@ export class RunStream {
   #attempts = 0;
   #connection = null;
   #paused = false;
-  #stopping = false;
+  stopping = false; // the person has asked for a stop
   #reconnectRequested = false;
   #ended = false;
   #wake = () => {};
@@ -96,8 +96,8 @@ export class RunStream {
 
   /** Ask the server to stop the run, and read on until it has stopped. A message that was not accepted is withdrawn. */
   stop() {
-    if (this.#stopping) return;
-    this.#stopping = true;
+    if (this.stopping) return;
+    this.stopping = true;
     if (this.#run) this.#postStop();
     else this.#wake();
   }
@@ -113,7 +113,7 @@ export class RunStream {
   /** A message that is not accepted is sent a limited number of times; an existing run is followed without a limit. */
   #shouldGiveUp() {
     if (this.#run) return false;
-    if (this.#stopping) this.#end({ kind: 'cancelled' });
+    if (this.stopping) this.#end({ kind: 'cancelled' });
     else if (this.#attempts >= this.#timings.maxSends) this.#end({ kind: 'unreachable' });
     return this.#ended;
   }
@@ -124,7 +124,7 @@ export class RunStream {
     const response = await this.#connection.fetch(...this.#request());
     const retryAfter = response ? await this.#receive(response) : 0;
     this.#connection.close();
-    if (this.#ended || this.#paused || retryAfter === null || (this.#stopping && !this.#run)) return;
+    if (this.#ended || this.#paused || retryAfter === null || (this.stopping && !this.#run)) return;
     // The network came back during an attempt over the lost connection.
     if (this.#reconnectRequested && !retryAfter) return;
     const delay = retryAfter + this.#nextBackoff();
@@ -167,7 +167,7 @@ export class RunStream {
   #setRun(run) {
     if (!run || this.#run) return;
     this.#run = run;
-    if (this.#stopping) this.#postStop();
+    if (this.stopping) this.#postStop();
   }
 
   async #read(body) {
@@ -239,8 +239,9 @@ export class RunStream {
     const options = { ...jsonRequest(this.#token, {}), keepalive: true };
     for (let tries = 0; !this.#ended; tries++) {
       const response = await fetch(this.#urls.stop(this.#run), options).catch(() => null);
-      if (response && response.status < 500) return;
-      const delay = Math.min(this.#timings.maxRetryMs, this.#retryMs * 2 ** tries);
+      if (response?.ok || response?.status === 404) return;
+      const wait = response ? this.#onRefused(response.status, response.headers, await readError(response)) : 0;
+      const delay = wait + Math.min(this.#timings.maxRetryMs, this.#retryMs * 2 ** tries);
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }

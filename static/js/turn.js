@@ -158,11 +158,12 @@ export class Turn {
   /** Let the same person log in again without leaving the page, then continue the stream or repeat the request. */
   async #login() {
     this.#hasRenewed = true;
-    const { position } = this.stream;
+    const { position, stopping } = this.stream;
     const { login } = await import('./login_dialog.js').catch(() => ({}));
     if (!(await login?.())) return false;
     if (this.accepted) this.#open().follow(this.reply.article.dataset.run, position);
     else this.send();
+    if (stopping) this.stream.stop();
     return true;
   }
 

@@ -57,6 +57,13 @@ def test_enter_that_is_held_sends_once_and_stops_nothing(chat: ChatPage, at: str
     ends(chat)
 
 
+def test_a_stop_with_a_token_of_before_stops_as_well(chat: ChatPage) -> None:
+    chat.ask(LONG)
+    chat.grown_to(20)
+    chat.page.context.clear_cookies(name="csrftoken")
+    ends(chat)
+
+
 def test_a_double_click_on_stop_stops_and_sends_nothing(chat: ChatPage) -> None:
     chat.ask(LONG)
     chat.grown_to(20)

@@ -393,6 +393,38 @@ test('stopped before anybody took it, a message is withdrawn', () =>
     assert.equal(calls.length, 1);
   }));
 
+test('a stop that came too soon is repeated when the server says', () => {
+  let writing;
+  const at = [];
+  const stop = (response) => {
+    if (at.push(performance.now()) === 1) return refusing(429, { retry_after: 0.3 })(response);
+    response.writeHead(202).end();
+    return void writing.end(frame('', '1!', 'done', { status: 'stopped' }) + DONE);
+  };
+  const start = (response) => void (writing = response.writeHead(200, OPEN)).write(META + frame('a', '1'));
+  return serving([start], async (root) => {
+    const { stream, heard, ended } = listening(root);
+    stream.follow(RUN);
+    await until(() => heard.text);
+    stream.stop();
+    assert.equal((await ended).kind, 'done');
+    assert.equal(at.length, 2);
+    assert.ok(at[1] - at[0] >= 290, `${at[1] - at[0]} ms`);
+  }, stop);
+});
+
+for (const [status, kind] of [[401, 'signed-out'], [403, 'refused']]) {
+  test(`a stop that gets ${status} ends the stream, which says why`, () =>
+    serving([silent(META, frame('a', '1'))], async (root, calls) => {
+      const { stream, heard, ended } = listening(root);
+      stream.follow(RUN);
+      await until(() => heard.text);
+      stream.stop();
+      assert.deepEqual(await ended, { kind, status, error: { message: 'm' } });
+      assert.deepEqual([stream.stopping, stream.position, calls.length], [true, '1', 2]);
+    }, refusing(status, { message: 'm' })));
+}
+
 test('resume continues where pause closed the connection', () => {
   let closed = false;
   const open = (response) => {

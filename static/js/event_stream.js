@@ -75,9 +75,12 @@ export class Connection {
     return this.#controller.signal.aborted;
   }
 
-  /** @returns {Promise<Response|null>} null: no answer */
+  /**
+   * Fetch, with a millisecond more for each character of the body: the server reads as slowly as that.
+   * @returns {Promise<Response|null>} null: no answer
+   */
   async fetch(url, options) {
-    this.#restartTimer();
+    this.#restartTimer(options.body?.length);
     const own = { cache: 'no-store', signal: this.#controller.signal };
     try {
       return await fetch(url, { ...options, ...own });
@@ -101,9 +104,9 @@ export class Connection {
     this.#controller.abort();
   }
 
-  #restartTimer() {
+  #restartTimer(upload = 0) {
     clearTimeout(this.#timer);
-    if (!this.closed) this.#timer = setTimeout(() => this.close(), this.#stall);
+    if (!this.closed) this.#timer = setTimeout(() => this.close(), this.#stall + upload);
   }
 }
 

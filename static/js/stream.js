@@ -7,7 +7,7 @@ const EVENT_STREAM = 'text/event-stream';
 const TIMINGS = {
   retryMs: 1_000, // first step of the backoff, until the stream's `retry` field sets another
   maxRetryMs: 15_000,
-  stallMs: 40_000, // the server pings every 15 s, so a connection without a byte for this long is dead
+  stallMs: 40_000, // the server pings every 15 s, so a response without a byte for this long is dead
   maxRetryAfterMs: 20_000, // a refusal with a longer Retry-After is shown to the sender instead of waited out
   maxSends: 5,
 };

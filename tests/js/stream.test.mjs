@@ -255,12 +255,22 @@ test('a silent connection is closed, one with pings is not', async (t) => {
   });
 });
 
-/** Keeps the timers of `stallMs`, which nothing but the test ends; `set` counts them. */
+test('a long message has the time that it takes on a slow line', (t) => {
+  const stalls = stallTimers(t);
+  return serving([streaming(META, END, DONE)], async (root) => {
+    await listening(root).stream.send(`${root}/c/`, { content: 'x'.repeat(90_000) });
+    assert.ok(stalls.waits[0] >= TIMINGS.stallMs + 90_000);
+    assert.equal(stalls.waits.at(-1), TIMINGS.stallMs);
+  });
+});
+
+/** Keeps the timers of `stallMs` or more, which nothing but the test ends; `set` counts them. */
 function stallTimers(t) {
-  const found = { set: 0, waiting: new Map() };
+  const found = { set: 0, waits: [], waiting: new Map() };
   const { setTimeout, clearTimeout } = globalThis;
   globalThis.setTimeout = (then, wait, ...more) => {
-    if (wait !== TIMINGS.stallMs) return setTimeout(then, wait, ...more);
+    if (!(wait >= TIMINGS.stallMs)) return setTimeout(then, wait, ...more);
+    found.waits.push(wait);
     found.waiting.set(++found.set, then);
     return found.set;
   };

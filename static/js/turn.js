@@ -54,7 +54,7 @@ export class Turn {
         open: () => this.reply.remark(''),
         meta: (meta) => this.#onMeta(meta),
         text: (piece) => this.reply.append(piece),
-        step: (payload) => this.reply.showSteps(payload),
+        step: (payload) => this.#onStep(payload),
         reset: () => this.reply.reset(),
         problem: (problem) => this.#onProblem(problem),
         disconnected: () => this.reply.remark(page.text(this.#disconnectedText)),
@@ -127,12 +127,17 @@ export class Turn {
     this.#chat.withSidebar((sidebar) => sidebar.addConversation(conversation, question));
   }
 
+  #onStep(payload) {
+    this.reply.showSteps(payload);
+    if (this.reply.article.dataset.status === 'waiting') markIfHidden();
+  }
+
   #onDone(done) {
     if (!this.reply.live) return;
     if (done.answered_by) this.reply.model = page.modelName(done.answered_by);
     this.reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
-    if (document.hidden) import('./ready_mark.js').then((module) => module.markReady(), () => {});
+    markIfHidden();
     if (done.code || done.because || done.citations) this.#showOutcome(this.reply.article);
   }
 
@@ -194,6 +199,10 @@ export class Turn {
   #announce(name) {
     announce(page.text(name, this.reply));
   }
+}
+
+function markIfHidden() {
+  if (document.hidden) import('./ready_mark.js').then((module) => module.markReady(), () => {});
 }
 
 function explainEnd({ kind, status, error }) {

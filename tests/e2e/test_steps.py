@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window, open_instructions
+from tests.e2e.sidebar_page import look
 from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.support.server import Server
 
@@ -144,7 +145,11 @@ def test_what_a_model_calls_is_text_on_the_page(chat: ChatPage) -> None:
 def test_the_person_is_asked_and_sees_what_would_be_sent(chat: ChatPage, chosen: str) -> None:
     url = f"https://web.example/?word=zinnober{'&more' * 40}"
     call = {"text": "I look.", "calls": [["read_page", {"url": url}]]}
-    asked(chat, call, {"text": "Then without."})
+    with chat.unaware():  # the stream tells it
+        look(chat.page, hidden=True)
+        asked(chat, call, {"text": "Then without."})
+        expect(chat.page).to_have_title(re.compile("^● "))
+        look(chat.page, hidden=False)
     form = chat.reply.locator(".steps form")
     expect(form).to_be_visible()
     assert form.get_by_role("button").evaluate_all("all => all.every((each) => each.offsetHeight >= 44)")

@@ -73,7 +73,7 @@ export class MessageQueue {
 
   /** @param {object[]} [attachments]  see attachment_parts.js */
   add(text, attachments) {
-    this.#store.add(text, this.#chat.composer.model, attachments?.length ? attachments : undefined);
+    this.#store.add(text, this.#chat.composer.choice, attachments?.length ? attachments : undefined);
     this.#render();
     announce(this.#list.stateText);
     if (!this.#chat.busy) this.#sendNext();
@@ -144,10 +144,10 @@ export class MessageQueue {
     return locks ? locks.request(LOCK_PREFIX + this.#store.name, { ifAvailable: true }, (lock) => lock && send()) : send();
   }
 
-  async #send({ key, text, model, attachments }) {
+  async #send({ key, text, model, tools, parameters, attachments }) {
     this.#sending = key;
     this.#render();
-    const body = { content: text, model, client_key: key };
+    const body = { content: text, model, tools, client_key: key, ...(page.conversation && { parameters }) };
     if (!(await this.#chat.requestReply({ body, question: text, attachments }))) return;
     this.#store.remove(key);
     this.#render();
@@ -181,7 +181,7 @@ export class MessageQueue {
   }
 
   #endEdit(key, text) {
-    const newKey = this.#store.endEdit(key, text, this.#chat.composer.model);
+    const newKey = this.#store.endEdit(key, text, this.#chat.composer.choice);
     this.#render();
     this.#list.focusEditButton(newKey);
     this.#sendNext();

@@ -9,7 +9,8 @@ const EMPTY = '{"held":false,"items":[]}';
 export class QueueStore {
   #drafts;
   name; // under which the messages are stored
-  #state = JSON.parse(EMPTY); // items: {key, text, model, attachments?, at, draft?}; `draft`: being edited
+  #state = JSON.parse(EMPTY); // items: {key, text, ...choice, attachments?, at, draft?}; `draft`: being edited
+  #own; // the keys of the messages that were found at first or written here, not in another tab
   #isUnstored = false; // the browser's storage is full or forbidden, so this page alone knows the state
 
   /**
@@ -43,9 +44,14 @@ export class QueueStore {
     return this.items.find((item) => item.key === key);
   }
 
-  /** @param {object[]} [attachments]  see attachment_parts.js */
-  add(text, model, attachments, at = Date.now()) {
-    this.#change((state) => state.items.push({ key: newUuid(), text, model, ...(attachments && { attachments }), at }));
+  /**
+   * @param {object} [choice]  of the composer when the message was written
+   * @param {object[]} [attachments]  see attachment_parts.js
+   */
+  add(text, choice, attachments, at = Date.now()) {
+    const key = newUuid();
+    this.#own.add(key);
+    this.#change((state) => state.items.push({ key, text, ...choice, ...(attachments && { attachments }), at }));
   }
 
   remove(key) {
@@ -64,9 +70,10 @@ export class QueueStore {
    * End the editing of a message. A changed message is another one, with another client key.
    * @returns {string} the key that the message has now
    */
-  endEdit(key, text, model) {
+  endEdit(key, text, choice) {
     const isChanged = text !== this.find(key).text;
-    const changed = isChanged ? { key: newUuid(), text, model } : { key };
+    const changed = isChanged ? { key: newUuid(), text, ...choice } : { key };
+    if (this.#own.has(key)) this.#own.add(changed.key);
     this.#changeItem(key, (item) => {
       delete item.draft;
       Object.assign(item, changed);

@@ -108,6 +108,21 @@ def test_after_a_stop_the_person_decides(chat: ChatPage) -> None:
 
 def test_a_message_is_edited_in_its_place(chat: ChatPage) -> None:
     began(chat, question("words tokens=100 delay=0.05"))
+def test_a_message_keeps_what_was_chosen_when_it_was_written(chat: ChatPage, server: Server) -> None:
+    began(chat, question("words tokens=200 delay=0.05"))
+    web = chat.page.get_by_role("switch", name="Web")
+    web.check(force=True)
+    chat.ask("Second")
+    expect(rows(chat)).to_have_count(1)
+    web.uncheck(force=True)
+    expect(chat.questions).to_have_count(2, timeout=30_000)
+    chat.ended()
+    assert (
+        server.database.value(f"SELECT tools FROM chat_conversation WHERE id = '{key(chat.page.url)}'")
+        != "[]"
+    )
+
+
     for text in ("Second", "Third"):
         chat.ask(text)
         expect(rows(chat).last).to_contain_text(text)

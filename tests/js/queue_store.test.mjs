@@ -14,8 +14,8 @@ beforeEach(() => (drafts = new DraftStore(new MemoryStorage(), '7')));
 
 test('messages keep their order, and all tabs see the same', () => {
   const [one, two] = [open(), open()];
-  one.add('first', 'glm');
-  two.add('second', 'llama');
+  one.add('first', { model: 'glm' });
+  two.add('second', { model: 'llama' });
   assert.deepEqual(textsOf(two), ['first', 'second']);
   assert.deepEqual(textsOf(one), ['first']);
   one.read();
@@ -32,28 +32,28 @@ test('an empty queue is not stored, and is not held', () => {
   assert.deepEqual([queue.held, drafts.names('')], [false, []]);
 });
 
-test('a changed message has another client key and model', () => {
+test('a changed message has another client key and choice', () => {
   const queue = open();
-  queue.add('first', 'glm');
+  queue.add('first', { model: 'glm' });
   const [{ key }] = queue.items;
   queue.startEdit(key);
   queue.setDraft(key, 'first, and on');
   assert.equal(open().find(key).draft, 'first, and on');
-  const newKey = queue.endEdit(key, 'first, and on', 'llama');
+  const newKey = queue.endEdit(key, 'first, and on', { model: 'llama', tools: [] });
   assert.notEqual(newKey, key);
   const { at, ...changed } = queue.items[0];
-  assert.deepEqual(changed, { key: newKey, text: 'first, and on', model: 'llama' });
+  assert.deepEqual(changed, { key: newKey, text: 'first, and on', model: 'llama', tools: [] });
 });
 
 test('an edit that changes nothing keeps the message as it was', () => {
   const queue = open();
-  queue.add('first', 'glm');
+  queue.add('first', { model: 'glm' });
   const [before] = structuredClone(queue.items);
   queue.startEdit(before.key);
   queue.setDraft(before.key, 'other words');
   queue.startEdit(before.key);
   assert.equal(queue.find(before.key).draft, 'other words');
-  assert.equal(queue.endEdit(before.key, 'first', 'llama'), before.key);
+  assert.equal(queue.endEdit(before.key, 'first', { model: 'llama' }), before.key);
   assert.deepEqual(queue.items, [before]);
 });
 
@@ -77,9 +77,9 @@ test('without storage the page alone knows the messages', () => {
 test('a message keeps its attachments, through an edit too', () => {
   const queue = open();
   const attachments = [{ id: 'p', url: '/attachments/p/' }];
-  queue.add('first', 'glm', attachments);
+  queue.add('first', { model: 'glm' }, attachments);
   queue.add('second');
-  const key = queue.endEdit(queue.items[0].key, 'changed', 'glm');
+  const key = queue.endEdit(queue.items[0].key, 'changed', { model: 'glm' });
   assert.deepEqual(queue.find(key).attachments, attachments);
   assert.equal('attachments' in queue.items[1], false);
 });

@@ -21,6 +21,7 @@ export class QueueStore {
     this.#drafts = drafts;
     this.name = nameOf(conversation);
     this.read();
+    this.#own = new Set(this.items.map(({ key }) => key));
   }
 
   get items() {
@@ -81,12 +82,15 @@ export class QueueStore {
     return changed.key;
   }
 
-  /** Move the messages to the conversation that has just been created. */
+  /** Move the messages to the conversation that has just been created, but not those of another tab with a new chat. */
   moveTo(conversation) {
+    this.read();
     const former = this.name;
+    const others = this.items.filter(({ key }) => !this.#own.has(key));
     this.name = nameOf(conversation);
+    this.#state.items = this.items.filter(({ key }) => this.#own.has(key));
     this.#write();
-    this.#drafts.save(former, '');
+    this.#drafts.save(former, others.length ? JSON.stringify({ held: false, items: others }) : '');
   }
 
   #changeItem(key, change) {

@@ -60,9 +60,13 @@ test('an edit that changes nothing keeps the message as it was', () => {
 test('the queue moves to the conversation that its first message created', () => {
   const queue = open('');
   queue.add('second');
-  assert.equal(queue.name, 'queue-new');
-  queue.moveTo('c');
-  assert.deepEqual([queue.name, textsOf(open('c')), textsOf(open(''))], ['queue-c', ['second'], []]);
+  queue.held = true;
+  const reloaded = open('');
+  open('').add('of a second tab');
+  assert.equal(reloaded.name, 'queue-new');
+  reloaded.moveTo('c');
+  assert.deepEqual([reloaded.name, textsOf(open('c')), textsOf(open(''))], ['queue-c', ['second'], ['of a second tab']]);
+  assert.deepEqual([open('c').held, open('').held], [true, false]);
 });
 
 test('without storage the page alone knows the messages', () => {

@@ -61,13 +61,17 @@ class Chat {
     }
   }
 
+  #followLive() {
+    const live = this.thread.querySelector(':is([data-status=running], [data-status=queued], [data-status=waiting])');
+    if (live && !this.busy) this.#follow(live);
+  }
+
   /** Set up articles from the server that were not in the thread before. */
   setUpArticles() {
     addCodeActions(this.thread);
     for (const type of ['pointerover', 'focusin']) this.thread.addEventListener(type, addTableCopy);
     this.updateTurnButtons();
-    const live = this.thread.querySelector(':is([data-status=running], [data-status=queued], [data-status=waiting])');
-    if (live && !this.busy) this.#follow(live);
+    this.#followLive();
     if (this.thread.querySelector('[data-action=wait][hidden]')) {
       import('./outcome.js').then((module) => module.startCountdowns(this, this.thread));
     }
@@ -80,10 +84,13 @@ class Chat {
     if (drafts.names('edit-').length) import('./edit.js').then((module) => module.reopenEdits(this));
   }
 
-  /** Load turns.js, and background.js: sync.js, which tells other tabs of turns and adds theirs, and what can wait. */
+  /** Load turns.js, and background.js: sync.js, which adds the turns of others, the queue, and what can wait. */
   startSync() {
     const load = () => Promise.all([import('./background.js'), this.#loadTurns()]);
-    const loading = (this.#sync ??= load().then(([module]) => module.startBackground(this)));
+    const loading = (this.#sync ??= load().then(([module]) => {
+      this.#followLive();
+      return module.startBackground(this);
+    }));
     loading.then((sync) => sync.notifyTabs(), () => (this.#sync = null));
     return loading;
   }
@@ -164,7 +171,7 @@ class Chat {
 
   #follow(article) {
     if (this.#turns) return this.#turns.follow(article);
-    return this.#loadTurns().then((turns) => article.isConnected && turns.follow(article), () => {}); // sync.js tries again
+    return this.#loadTurns().then((turns) => article.isConnected && turns.follow(article), () => {}); // startSync tries again
   }
 
   async #loadTurns() {

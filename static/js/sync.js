@@ -111,8 +111,8 @@ export class Sync {
 
   /** Let the person log in again, see login_dialog.js. */
   async #onSignedOut() {
-    const { login } = await import('./login_dialog.js');
-    await login();
+    const { login } = await import('./login_dialog.js').catch(() => ({}));
+    await login?.();
   }
 
   /** Show that the conversation was deleted, with a link to a page that offers to undo it. */
@@ -128,8 +128,7 @@ export class Sync {
     if (page.tabTitle(state.title) !== document.title) chat.withSidebar((sidebar) => sidebar.showTitle(page.conversation, state.title));
     const since = staleFrom(this.#shown, state);
     if (!chat.busy && since !== null) {
-      const { updateThread } = await import('./thread.js');
-      const version = await updateThread(chat, since);
+      const version = await import('./thread.js').then(({ updateThread }) => updateThread(chat, since), () => null);
       if (version === null) page.showNotice('elsewhere', page.link('show-all', location.href));
       if (!version) return chat.busy;
       this.#version = version;

@@ -69,6 +69,16 @@ def test_a_reload_in_the_middle_loses_nothing(chat: ChatPage) -> None:
     assert chat.ended() == words(100)
 
 
+def test_a_reply_is_followed_after_a_script_was_lost(chat: ChatPage) -> None:
+    chat.ask(question("words tokens=4000 delay=0.05"))
+    chat.grown_to(60)
+    chat.page.route("**/js/turns.*", lambda route: route.abort(), times=1)
+    chat.page.reload()
+    chat.grown_to(len(chat.text) + 100)
+    chat.stop.click()
+    chat.ended("stopped")
+
+
 @pytest.mark.parametrize(
     ("scenario", "status", "sentence", "text"),
     [

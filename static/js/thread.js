@@ -12,8 +12,9 @@ import { addCodeActions, arrange, page } from './page.js';
  */
 export async function updateThread(chat, since) {
   const address = page.url('conversation', page.conversation);
+  const last = chat.thread.lastElementChild;
   const found = await fetchThread(since ? `${address}?since=${since}` : address).catch(() => null);
-  if (!found || chat.busy) return '';
+  if (!found || chat.busy || chat.thread.lastElementChild !== last) return ''; // a turn made meanwhile is not in it
   addCodeActions(found);
   if (!mergeThread(chat, found, isInUse)) return null;
   updateTimes(chat.thread);

@@ -161,6 +161,9 @@ def test_a_key_replays_its_run_also_when_that_has_finished(server: Server) -> No
     first = alice.asked("hello", client_key=sent)
     second = alice.asked("hello", client_key=sent)
     assert (second.status, second.run, second.text) == (200, first.run, first.text)
+    assert alice.post(f"/messages/{first.meta['message']}/delete/", {}).status_code == 200
+    third = alice.post("/c/", {"content": "hello", "client_key": sent})
+    assert (third.status_code, third.json()["error"]["message"]) == (404, "This reply was deleted.")
 
 
 @pytest.mark.parametrize(

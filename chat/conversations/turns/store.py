@@ -85,11 +85,12 @@ class TurnStore:
         Raises NotFound if its conversation or reply was deleted, Conflict if the key names another command.
         """
         runs = Run.objects.select_related("message", "worker", "conversation")
-        run = runs.filter(user=user, client_key=command.client_key).first()
-        if run is None:
+        if (run := runs.filter(user=user, client_key=command.client_key).first()) is None:
             return None
-        if run.conversation.deleted or run.message.deleted:
+        if run.conversation.deleted:
             raise NotFound(_("This chat was deleted."))
+        if run.message.deleted:
+            raise NotFound(_("This reply was deleted."))
         if run.fingerprint != command.fingerprint:
             raise Conflict(_("This idempotency key was already used for another request. Use a new one."))
         return StoredTurn(run, None)

@@ -50,7 +50,7 @@ _wake: list[asyncio.Event] = []  # of each thread
 
 
 async def work_on_imports(convert: AsyncConvert) -> None:
-    """Run imports until cancelled, which gives them back."""
+    """Run imports, if people may import, and delete old files, until cancelled, which gives imports back."""
     stopping, loop = threading.Event(), asyncio.get_running_loop()
 
     def convert_here(person: int, file: IO[bytes], needed: NeedsConversion) -> Future[Extracted]:
@@ -63,7 +63,8 @@ async def work_on_imports(convert: AsyncConvert) -> None:
             tasks.create_task(_tidy_often(threads[0]))
             for thread, woken, most_bytes in zip(threads, _wake, MOST_BYTES, strict=True):
                 one_phase = partial(thread, _claim_and_work, stopping.is_set, convert_here, most_bytes)
-                tasks.create_task(_work_while_any(one_phase, woken))
+                if settings.IMPORT_MAX_MB:
+                    tasks.create_task(_work_while_any(one_phase, woken))
     finally:
         stopping.set()
         for thread in threads:

@@ -7,7 +7,8 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import F
+from django.conf import settings
+from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -33,12 +34,12 @@ class TurnOver(Exception):
 
 
 def tidy() -> None:
-    """Stop imports that were not started within a day, and delete files without an open import."""
+    """Stop imports that nobody started within a day, or now may, and delete files without an open import."""
     before = timezone.now() - UNSTARTED_LIFETIME
+    old = ImportJob.objects.open().filter(created__lt=before)
+    left = Q(state=ImportJob.State.READY) | Q(user__is_active=False) if settings.IMPORT_MAX_MB else Q()
     with write_lock():
-        ImportJob.objects.filter(state=ImportJob.State.READY, created__lt=before).update(
-            state=ImportJob.State.STOPPED, finished=timezone.now()
-        )
+        old.filter(left).update(state=ImportJob.State.STOPPED, finished=timezone.now())
     wanted = {str(key) for key in ImportJob.objects.open().values_list("pk", flat=True)}
     for path in import_files.folder().iterdir():
         with contextlib.suppress(FileNotFoundError):

@@ -224,8 +224,7 @@ def _start_tasks(loop: asyncio.AbstractEventLoop, say: Say, metrics: socket.sock
     loop.create_task(build_in_background(), name="build the search index")
     loop.create_task(sweep_often(), name="sweep")
     loop.create_task(repeat(trim_memory, TRIM_SECONDS, "trim memory"), name="trim memory")
-    if settings.IMPORT_MAX_MB:
-        loop.create_task(work_on_imports(_convert), name="work on imports")
+    loop.create_task(work_on_imports(_convert), name="work on imports")
     if settings.PRUNE_DAILY:
         loop.create_task(prune_daily(), name="prune daily")
 

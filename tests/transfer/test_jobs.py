@@ -222,11 +222,17 @@ def test_an_import_is_left_to_the_machine_with_its_file(ann: User) -> None:
     assert job.state == State.CHECKING
 
 
-def test_files_that_nobody_waits_for_are_deleted(ann: User) -> None:
+@pytest.mark.parametrize(("limit", "is_active"), [(200, True), (0, True), (200, False)])
+def test_files_that_nobody_waits_for_are_deleted(
+    ann: User, settings: Any, limit: int, is_active: bool
+) -> None:
+    settings.IMPORT_MAX_MB = limit
     job = uploaded(ann, four())
     stray = import_files.folder() / "stray"
     stray.touch()
-    work()
+    if limit and is_active:
+        work()
+    User.objects.filter(pk=ann.pk).update(is_active=is_active)
     jobs.tidy()
     assert stray.exists(), "it may be arriving"
     old = timezone.now() - timedelta(days=2)

@@ -100,8 +100,8 @@ class Service:
                 stdout=log,
                 stderr=log,
             )
-        response = httpx.get(f"{server.url}/readyz", timeout=120, trust_env=False)
-        assert response.json() == {"status": "ready"}
+        ready = f"{server.url}/readyz"  # 503 as long as the database is slow
+        until(lambda: httpx.get(ready, timeout=120, trust_env=False).status_code == 200, 180)
 
     def reload(self) -> None:
         kill, *arguments = command("chat.service", "ExecReload")

@@ -89,7 +89,8 @@ export class Sidebar {
   showTitle(conversation, title) {
     this.#list.rename(conversation, title);
     if (conversation !== page.conversation) return;
-    document.title = page.tabTitle(title);
+    const [mark] = document.title.match(/^(● )?/); // of ready_mark.js
+    document.title = mark + page.tabTitle(title);
     heading().textContent = title;
     document.getElementById('rename').elements.title.value = title;
   }

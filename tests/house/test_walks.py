@@ -36,7 +36,7 @@ def test_a_walk_stays_within_its_bar(
     for _ in range(WARM):
         act(person)
     walks = []
-    for _ in range(6):  # a beat of the cluster falls into some of them where the machine is busy
+    for _ in range(6):  # a slower beat falls into some of them where the machine is busy
         server.signal(signal.SIGUSR1)
         act(person)
         server.signal(signal.SIGUSR2)

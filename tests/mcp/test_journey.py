@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.waits import answered, until_waiting
 from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.tool_scenarios import turns_line
 from tests.mcp.hosts import Host
@@ -83,8 +84,7 @@ def test_a_tool_that_asks_first_shows_what_would_be_sent(
     post(root, page, times.url, **tools(root, page), **{"tools-1-asks_first": "on"})
     times.forget()
     with alice.ask(turns_line({"calls": CALL}, NOW), tools=["mcp:time"]) as stream:
-        while [step["state"] for step in stream.steps][-1:] != ["waiting"]:
-            assert stream.next()
+        until_waiting(stream)
         shown = alice.get(f"/c/{stream.conversation}/", headers=HTML).text
         assert "If you allow it, World clock gets this." in shown
         assert "Europe/Berlin" in shown
@@ -95,6 +95,12 @@ def test_a_tool_that_asks_first_shows_what_would_be_sent(
     assert (stream.text, len(times.calls)) == ("It is late.", 1)
     again = alice.asked(turns_line({"calls": CALL}, NOW), f"/c/{stream.conversation}/messages/")
     assert (again.text, len(times.calls)) == ("It is late.", 2)  # allowed in this chat
+    with alice.ask(turns_line({"calls": CALL}, NOW), tools=["mcp:time"]) as other:
+        until_waiting(other)
+        post(root, page, f"{times.url}?moved", **tools(root, page), **{"tools-1-asks_first": "on"})
+        answered(alice, other.run)
+        other.to_end()
+    assert (other.steps[-1]["summary"], len(times.calls)) == ("This tool isn’t offered any more.", 2)
     post(root, page, times.url, **tools(root, page))
 
 

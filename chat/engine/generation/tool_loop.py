@@ -137,11 +137,15 @@ class ToolLoop:
             return NO_MORE_CALLS
         if step.state != Step.State.WAITING:
             return step.result
-        if step.answer in ALLOWED:
+        arguments = tool_messages.arguments_of(call["function"]["arguments"])
+        asks = self._permission(step.tool, arguments)
+        is_same = asks is None or asks.key == step.permission  # as when the person was asked
+        if step.answer in ALLOWED and is_same:
             step.state = Step.State.RUNNING
-            return await self._make(step, tool_messages.arguments_of(call["function"]["arguments"]))
+            return await self._make(step, arguments)
         with translation.override(self._language):
-            step.state, step.summary = Step.State.FAILED, gettext("You did not allow this.")
+            gone, declined = gettext("This tool isn’t offered any more."), gettext("You did not allow this.")
+            step.state, step.summary = Step.State.FAILED, gone if step.answer in ALLOWED else declined
         step.result, step.created, step.finished = DECLINED, timezone.now(), timezone.now()
         await self._steps.show(step)
         return step.result

@@ -40,6 +40,7 @@ def first_line(cells: bytes, shared: bytes = FORMATS) -> str:
         (number(0, 0, 1.34375, 1), "32:15"),
         (number(0, 0, 42, 2), "00042"),
         (number(0, 0, 46086, 3), "2026-03-05"),
+        (number(0, 0, 1.989e30, 2), "1.989e+30"),
         (record(0x27E, struct.pack("<HHHi", 0, 0, 0, (7 << 2) | 2)), "7"),
         (record(0x27E, struct.pack("<HHHi", 0, 0, 0, (750 << 2) | 3)), "7.5"),
         (record(0x27E, struct.pack("<HHHI", 0, 0, 0, 0x3FF80000)), "1.5"),
@@ -52,7 +53,7 @@ def first_line(cells: bytes, shared: bytes = FORMATS) -> str:
         (record(0x06, struct.pack("<HHH8sHIH", 0, 0, 0, b"\1\0\1\0\0\0\xff\xff", 0, 0, 0)), "TRUE"),
         (record(0x204, struct.pack("<HHHHB", 0, 0, 0, 1, 1) + "東".encode("utf-16-le")), "東"),
     ],
-    ids=range(13),
+    ids=range(14),
 )  # fmt: skip
 def test_a_cell(cell: bytes, text: str) -> None:
     assert first_line(cell) == f"| {text} |"

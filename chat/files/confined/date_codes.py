@@ -34,7 +34,7 @@ def is_date(tokens: Sequence[Token]) -> bool:
     if ("a" in eras or {"e", "g"} <= eras) and not any(each.text in ("0", "#", "?") for each in tokens):
         return True
     return any(
-        each.kind == "elapsed" or (each.kind == "code" and each.text[0] in "yYmMdDhHsS") for each in tokens
+        each.kind == "elapsed" or (each.kind == "code" and each.text[0] in "yYmMdDhHsSA") for each in tokens
     )
 
 

@@ -220,7 +220,7 @@ def _shown(text: str, code: str, is_1904: bool) -> str:
     """Return a number in its format; texts have none."""
     try:
         return (code and shown(float(text), code, is_1904).strip()) or text
-    except (ArithmeticError, ValueError, IndexError):
+    except ValueError:
         return text
 
 

@@ -41,6 +41,14 @@ class Section:
 
 
 def shown(number: float, code: str, is_1904: bool = False) -> str:
+    """Return a number in a format; as without one if it, or the format, is beyond what is known here."""
+    try:
+        return _formatted(number, code, is_1904)
+    except (ArithmeticError, ValueError, IndexError):
+        return general(number)
+
+
+def _formatted(number: float, code: str, is_1904: bool) -> str:
     sections = parsed(code)
     section, brings_sign = _section(sections, number)
     if section is None or (len(sections) == 1 and not section.tokens):
@@ -56,7 +64,7 @@ def shown(number: float, code: str, is_1904: bool = False) -> str:
 
 def general(number: float) -> str:
     """Return a number without a format: no digits that come from its binary form."""
-    if number == int(number) and abs(number) < 1e15:
+    if abs(number) < 1e15 and number == int(number):
         return str(int(number))
     return f"{number:.{SIGNIFICANT_DIGITS}g}"
 

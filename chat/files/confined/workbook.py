@@ -186,9 +186,9 @@ def _value(kind: str, stored: str, cell: Element, code: str, book: _Book) -> Ric
         return stored
     try:
         amount = float(stored) if kind == "n" else date_number(stored, book.is_1904)
-        return shown(amount, code, book.is_1904).strip()
-    except (ArithmeticError, ValueError, IndexError):
+    except ValueError:
         return stored
+    return shown(amount, code, book.is_1904).strip()
 
 
 def _formula(element: Element, reference: str, book: _Book) -> str:

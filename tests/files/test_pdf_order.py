@@ -4,10 +4,13 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from pypdfium2 import PdfDocument
 
 from chat.files.confined.pdf_columns import gutters
-from chat.files.confined.pdf_text import Box
-from tests.files.pdfs import String, drawn, page, pages, text, texts
+from chat.files.confined.pdf_pieces import pieces
+from chat.files.confined.pdf_text import Box, PageText
+from tests.files.documents import stream
+from tests.files.pdfs import FONT, String, drawn, page, pages, text, texts
 
 SENTENCE = "the harvest began late because of a storm that had flooded lower fields and prices rose by half"
 
@@ -250,3 +253,19 @@ def test_labels_below_a_table_stand_before_their_values() -> None:
     value = "Ines Vale, 14 Mill Lane, Holmby, a long way from the sea and the station"
     below = [(50, 560, "Deliver to"), (150, 560, value), (50, 540, "Invoice to"), (150, 540, f"{value} too")]
     assert text(*table, *below).endswith(f"Deliver to {value}\nInvoice to {value} too")
+
+
+SPACES = b"".join(b"BT /G 10 Tf %d %d Td (A) Tj ET " % (x, y) for y in (9, 22, 35) for x in (50, 150, 250))
+
+
+@pytest.mark.parametrize("before", [SPACES, b"BT /F 10 Tf 1 0 0 0 300 687 Tm (\x01\x01) Tj ET "])
+def test_cells_of_spaces_and_flat_letters_refuse_no_page(before: bytes) -> None:
+    codes = stream(b"1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <41> <3000> endbfchar")
+    made = page((50, 740, "prose"), before=before, more=[FONT.replace(b">>", b"/ToUnicode 21 0 R >>"), codes])
+    assert texts(made.replace(b"/Font << ", b"/Font << /G 20 0 R "))[0].split("\n")[-1] == "prose"
+
+
+def test_the_rest_of_a_line_that_a_table_has_cut() -> None:
+    handle = PdfDocument(page((50, 700, "Rope"), (200, 700, "note")))[0].get_textpage()
+    rest = [(range(4, 5), Box(71, 698, 90, 709)), (range(4, 9), Box(50, 698, 220, 709))]
+    assert [piece.text for piece in pieces(PageText(handle), rest)] == ["note"]

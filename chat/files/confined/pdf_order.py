@@ -76,7 +76,9 @@ def _with_tables(text: PageText, boxes: list[Box]) -> Iterator[int | str]:
     for zone in _zones(boxes):
         inside = [number for number, (_, extent) in enumerate(text.lines) if _holds(zone, extent)]
         found = gutters(box for box in boxes if _holds(zone, box))
-        if not found or inside != list(range(inside[0], inside[-1] + 1)):  # drawn with what is around it
+        if not (found and inside):  # a zone of spaces has no lines
+            continue
+        if inside != list(range(inside[0], inside[-1] + 1)):  # drawn with what is around it
             continue
         lines = text.lines[inside[0] : inside[-1] + 1]
         start, stop = lines[0][0].start, lines[-1][0].stop

@@ -32,7 +32,10 @@ def pieces(
     text: PageText, lines: Iterable[tuple[range, Box]], gutters: list[float] | None = None
 ) -> Iterator[Piece]:
     """Return the parts of lines as they are drawn; with `gutters`, only of those that cross one."""
-    for line, extent in lines:
+    for uncut, extent in lines:
+        line = text.stripped(uncut)  # what a table has cut may begin or end with spaces
+        if not line:
+            continue
         # PDFium joins short strings below each other.
         is_flat = extent.height < 1.5 * text.box(line[0]).height
         if is_flat and gutters is not None and not any(crosses(extent, gutter) for gutter in gutters):
@@ -53,8 +56,7 @@ def pieces(
 
 
 def _piece(text: PageText, numbers: range, box: Box | None = None) -> Piece:
-    while text.characters[numbers[-1]].isspace():
-        numbers = numbers[:-1]
+    numbers = text.stripped(numbers)
     return Piece(numbers, box or text.extent(numbers), "".join(text.characters[numbers.start : numbers.stop]))
 
 
@@ -101,7 +103,10 @@ def write_scripts(text: PageText) -> None:
 def _told(text: PageText, number: int, box: Box, base: tuple[Box, int], right: float) -> str:
     """Return "sup", "sub" or "" for a character. `right`: where the one before it ends."""
     height = base[0].height
-    if not MIN_SIZE * height <= box.height <= MAX_SIZE * height or abs(box.left - right) > MAX_GAP * height:
+    if (
+        not 0 < MIN_SIZE * height <= box.height <= MAX_SIZE * height
+        or abs(box.left - right) > MAX_GAP * height
+    ):
         return ""
     rise = (_baseline(text, number) - _baseline(text, base[1])) / height
     return next((name for name, (least, most) in RISES.items() if least <= rise <= most), "")

@@ -165,14 +165,17 @@ class PageText:
         edges = [number for number, each in enumerate(self.characters) if each in "\r\n"]
         lines = []
         for start, end in pairwise([-1, *edges, len(self.characters)]):
-            while start + 1 < end and self.characters[start + 1].isspace():
-                start += 1
-            while start + 1 < end and self.characters[end - 1].isspace():
-                end -= 1
-            numbers = range(start + 1, end)
-            if numbers:
+            if numbers := self.stripped(range(start + 1, end)):
                 lines.append((numbers, self.extent(numbers)))
         return lines
+
+    def stripped(self, numbers: range) -> range:
+        """Return the numbers without those of spaces around them."""
+        while numbers and self.characters[numbers[0]].isspace():
+            numbers = numbers[1:]
+        while numbers and self.characters[numbers[-1]].isspace():
+            numbers = numbers[:-1]
+        return numbers
 
     def extent(self, numbers: range) -> Box:
         box = self.box(numbers[-1])

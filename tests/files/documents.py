@@ -98,13 +98,13 @@ def docx(*paragraphs: str, doctype: str = "", body: str = "", **more: bytes | st
     )
 
 
-def docx_with(body: str, links: tuple[str, ...] = (), **parts: str) -> bytes:
-    """A text document with further parts by kind ("numbering", "styles", "footnotes", …), each raw XML."""
+def docx_with(body: str, links: tuple[str, ...] = (), own: tuple[str, ...] = (), **parts: str) -> bytes:
+    """A text document with further parts by kind ("numbering", "header", …), each raw XML with links."""
     roots = {"header": "hdr", "footer": "ftr"}
     more = {
         f"word/{kind}.xml": f"<w:{roots.get(kind, kind)} {WORD_SPACES}>{inside}</w:{roots.get(kind, kind)}>"
         for kind, inside in parts.items()
-    }
+    } | {f"word/_rels/{kind}.xml.rels": relations(links=own) for kind in parts}
     rels = relations(*((kind, f"{kind}.xml") for kind in parts), links=links)
     return docx(body=body, **{"word/_rels/document.xml.rels": rels, **more})
 

@@ -363,10 +363,11 @@ def test_notes_and_comments_at_their_places() -> None:
 
 
 def test_headers_and_footers_once() -> None:
-    found = word_text(
-        docx_with(paragraph("text"), header=paragraph("Letterhead"), footer=paragraph("Page 1"))
-    )
-    assert found == "Letterhead\n\ntext\n\nPage 1"
+    link = f'<w:p><w:hyperlink r:id="l0">{run(t("site"))}</w:hyperlink></w:p>'
+    box = f"<w:p>{run(f'<w:pict><w:txbxContent>{link}</w:txbxContent></w:pict>')}</w:p>"
+    links = [("https://e.org/wrong",), ("https://e.org/",)]
+    made = docx_with(paragraph("text"), *links, header=box, footer=paragraph("Page 1"))
+    assert word_text(made) == "[site](https://e.org/)\n\ntext\n\nPage 1"
 
 
 def test_a_strict_document() -> None:

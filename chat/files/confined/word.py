@@ -56,7 +56,7 @@ class _Document:
             relations,
             self._styles,
             self._notes,
-            boxes=lambda box: "\n".join(self._texts(box, self._new_runs(self._relations))),
+            boxes=lambda box: "\n".join(self._texts(box, self._new_runs(relations))),
             graphics=lambda drawing: graphic_text(self._package, drawing, relations),
         )
 
@@ -103,7 +103,7 @@ class _Document:
             if element.tag == "w-tbl":
                 yield self._table(element, runs), False
             elif element.tag == "w-altChunk":
-                yield self._chunk(element), False
+                yield self._chunk(element, runs.relations), False
             elif _goes_on(element):
                 before += runs.text(element, _style(element))
             else:
@@ -124,9 +124,9 @@ class _Document:
                 holder.append(element)
                 yield holder
 
-    def _chunk(self, element: Element) -> str:
+    def _chunk(self, element: Element, relations: dict[str, Relation]) -> str:
         """Return the text of another file that Word shows here, as converters from HTML have it."""
-        found = self._relations.get(element.get("r-id", ""))
+        found = relations.get(element.get("r-id", ""))
         content = self._package.content(found.target) if found else b""
         if not content:
             return ""

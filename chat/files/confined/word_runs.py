@@ -78,7 +78,7 @@ class Runs:
         boxes: Callable[[Element], str],
         graphics: Callable[[Element], str],
     ) -> None:
-        self._relations, self._styles, self._notes = relations, styles, notes
+        self.relations, self._styles, self._notes = relations, styles, notes
         self._boxes, self._graphics = boxes, graphics
         self._fields: list[_Field] = []
         self._comments: dict[str, int] = {}
@@ -193,7 +193,7 @@ class Runs:
             pieces[start:] = [(words if words.strip() in (address, bare) else f"[{words}]({address})", ())]
 
     def _address(self, link: Element) -> str:
-        found = self._relations.get(link.get("r-id", ""))
+        found = self.relations.get(link.get("r-id", ""))
         anchor = link.get("anchor")
         return f"{found.target}#{anchor}" if found and anchor else found.target if found else ""
 

@@ -124,7 +124,7 @@ def guess(name: str, head: bytes) -> str | None:
         return named
     if MAIL.match(head.lstrip(SPACE)):
         return MAIL_TYPE
-    return "text/html" if named != PLAIN and HTML.match(head) else PLAIN
+    return "text/html" if named != PLAIN and HTML.match(head.lstrip(SPACE)) else PLAIN
 
 
 def refusal(name: str, head: bytes) -> str:

@@ -50,6 +50,7 @@ def stored(parts: dict[str, str]) -> bytes:
         ("report", documents.OLE, DOC),
         ("a.html", b"<p>x", "text/html"),
         ("page", b"<!-- saved -->\n<!DOCTYPE html><p>x", "text/html"),
+        ("page", b"\xef\xbb\xbf<!DOCTYPE html><p>x", "text/html"),
         ("a.md", b"# x", "text/markdown"),
         ("a.csv", b"a,b", "text/csv"),
         ("a.json", b"{}", "application/json"),

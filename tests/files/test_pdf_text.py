@@ -6,7 +6,7 @@ from chat.files.confined.pdf import pdf_pages
 from chat.files.confined.problem import UNREADABLE_ONLY
 from tests.files.documents import pdf_of, stream
 from tests.files.extracting import refused
-from tests.files.pdfs import page, text, texts
+from tests.files.pdfs import page, text, text_field, texts
 
 SCRIPTS = [
     ("(1.5 x 10) Tj /F 7 Tf 4 Ts (8) Tj 0 Ts /F 10 Tf ( km) Tj", "1.5 x 10⁸ km"),
@@ -48,10 +48,13 @@ def test_letters_that_no_font_tells_are_marked(names: bytes, shown: str, wanted:
     string = b"BT /G 10 Tf 50 650 Td %s ET " % shown.encode()
     made = page((50, 700, "The fee is"), before=string, more=[NAMELESS % names])
     assert texts(made.replace(b"/Font << ", b"/Font << /G 20 0 R "))[0].split("\n") == [wanted, "The fee is"]
-    alone = page(before=string, more=[NAMELESS % LETTERS]).replace(b"/Font << ", b"/Font << /G 20 0 R ")
+    added = [text_field("115 645 180 662", "(Ingrid)"), "/Subtype /Text /Contents (why?)"]
+    both = [page(before=string, annotations=each, more=[NAMELESS % LETTERS]) for each in ([], added)]
+    alone, filled = (each.replace(b"/Font << ", b"/Font << /G 20 0 R ") for each in both)
     if set(wanted) == {"\ufffd"}:
         assert texts(alone) == [UNREADABLE_ONLY]
         assert refused(alone, "a.pdf") == "422 no_text"
+        assert texts(filled) == [f"{UNREADABLE_ONLY}\n\nIngrid\n\n[Note: why?]"]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ def pdf_page(document: Any, number: int) -> str:
         write_scripts(text)
         annotations = Annotations(document, page, text)
         if _is_unreadable(text):
-            return UNREADABLE_ONLY
+            values = (each.strip(" :;") for each in annotations.insertions.values())
+            return "\n\n".join((UNREADABLE_ONLY, *values, *annotations.notes))
         body = text.joined(reading_order(text), annotations.insertions)
         found = "\n\n".join(filter(None, (body, *annotations.notes)))
         return _with_picture(page, found)

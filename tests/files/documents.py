@@ -223,20 +223,24 @@ def slide(shapes: str, attributes: str = "", links: tuple[str, ...] = (), **part
     )
 
 
-def ole(name: str, stream: bytes) -> bytes:
-    """An OLE container with one stream, in sectors of 512 bytes: its table, its folder, the stream."""
+def ole(name: str, stream: bytes, inside: str = "") -> bytes:
+    """An OLE container with a stream, and an empty one of a file inside; its sectors have 512 bytes."""
     stream += bytes(-len(stream) % 512)
     count = len(stream) // 512
     chain = [0xFFFFFFFD, 0xFFFFFFFE, *range(3, count + 2), 0xFFFFFFFE]
     table = struct.pack("<128I", *chain, *[0xFFFFFFFF] * (128 - len(chain)))
     folder = b"".join(
-        struct.pack("<64sHBB48xIIxxxx", each.encode("utf-16-le"), 2 * len(each) + 2, kind, 1, start, size)
-        for each, kind, start, size in (("Root Entry", 5, 0xFFFFFFFE, 0), (name, 2, 2, len(stream)))
+        struct.pack("<64sHBBiii36xIIxxxx", each.encode("utf-16-le"), 2 * len(each) + 2, kind, 1, -1, -1, *at)
+        for each, kind, *at in (
+            ("Root Entry", 5, 1, 0, 0),
+            (name, 2, -1, 2, 512 * count),
+            (inside, 2, -1, 2, 0),
+        )
     )
     head = struct.pack(
         "<8s16xHHHHH10xIIIIIIII", OLE, 0x3E, 3, 0xFFFE, 9, 6, 1, 1, 0, 0, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0
     )
-    return head + struct.pack("<109I", 0, *[0xFFFFFFFF] * 108) + table + folder + bytes(256) + stream
+    return head + struct.pack("<109I", 0, *[0xFFFFFFFF] * 108) + table + folder + bytes(128) + stream
 
 
 def record(kind: int, *parts: bytes) -> bytes:
@@ -247,12 +251,12 @@ def record(kind: int, *parts: bytes) -> bytes:
     )
 
 
-def xls(shared: bytes, cells: bytes, state: int = 0, history: int = 0x41) -> bytes:
+def xls(shared: bytes, cells: bytes, state: int = 0, history: int = 0x41, inside: str = "") -> bytes:
     """A workbook of Excel 97 of one sheet, "One". `shared`: records beside those of its start and its end."""
     begin, end = record(0x809, struct.pack("<HH4xI4x", 0x600, 5, history)), record(0x0A, b"")
     place = len(begin) + len(shared) + len(end) + 4 + 11
     sheet = record(0x85, struct.pack("<IBBBB3s", place, state, 0, 3, 0, b"One"))
-    return ole("Workbook", begin + shared + sheet + end + begin + cells + end)
+    return ole("Workbook", begin + shared + sheet + end + begin + cells + end, inside)
 
 
 def encrypted_office() -> bytes:

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from chat.files.confined.containers import Container
-from chat.files.confined.documents import office_pages
+from chat.files.confined.documents import office_form, office_pages
 from chat.files.confined.problem import Problem
 from tests.files import documents
 from tests.files.documents import record
@@ -139,3 +139,9 @@ def test_chains_in_a_loop_end() -> None:
     # The second sector of the stream is followed by its first.
     struct.pack_into("<I", content, 512 + 4 * 3, 2)
     assert len(Container(bytes(content)).stream("workbook")) > 0
+
+
+@pytest.mark.parametrize("inside", ["Workbook", "WordDocument", "__properties_version1.0"])
+def test_a_file_inside_is_not_the_workbook(inside: str) -> None:
+    made = documents.xls(FORMATS, number(0, 0, 7), inside=inside)
+    assert "| 7 |" in "".join(office_pages(made, office_form(made)))

@@ -42,10 +42,8 @@ def in_turn(parts: list[list[String]]) -> list[String]:
 def test_columns_of_prose_are_read_one_after_another(seed: int, lower: float) -> None:
     parts = [prose(seed), prose(seed + 9)]
     made, wanted = columns(*parts, lower=lower), "\n".join(line for part in parts for line in part)
-    title, foot = (
-        (180, 760, "A title that stands over both of them"),
-        (50, 60, "1 " + "a note below both " * 6),
-    )
+    title = (180, 760, "A title that stands over both of them")
+    foot = (50, 60, "1 " + "a note below both " * 6)
     assert text(*in_turn(made)) == wanted
     assert text(*made[0], *made[1]) == wanted
     assert text(title, *in_turn(made), foot) == f"{title[2]}\n{wanted}\n{foot[2].strip()}"
@@ -198,12 +196,8 @@ def test_cells_stand_under_their_heads(table: list[str], places: Sequence[float]
 
 
 def test_heads_of_several_columns() -> None:
-    table = [
-        "| Plan | Actual | Plan | Actual",
-        "Rent | 5 | 6 | 7 | 8",
-        "Heat | 1 | | 3 |",
-        "Water | | 2 | 4 |",
-    ]
+    heads = "| Plan | Actual | Plan | Actual"
+    table = [heads, "Rent | 5 | 6 | 7 | 8", "Heat | 1 | | 3 |", "Water | | 2 | 4 |"]
     made = drawn_cells(table, (50, 120, 180, 240, 300))
     spans = [(132.0, 715.0, "Year 2023"), (252.0, 715.0, "Year 2024")]
     assert text(*spans, *made).split("\n")[:2] == ["\tYear 2023\t\tYear 2024", "\tPlan\tActual\tPlan\tActual"]

@@ -183,8 +183,11 @@ class Package:
                 yield event, element
 
 
+Entry = tuple[str, tuple[int, int], tuple[int, ...]]  # name; start, size; left and right neighbour, child
+
+
 class Container:
-    """Raises `struct.error` and ValueError for broken ones."""
+    """An OLE container: its streams by name. Raises `struct.error` and ValueError for broken ones."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -196,7 +199,10 @@ class Container:
         self._least, small_table = struct.unpack_from("<II", content, 56)
         self._table = self._numbers(self._table_sectors())
         self._small_table = self._numbers(self._chain(small_table, self._table))
-        self._entries = dict(self._read_entries(self._joined(self._chain(first, self._table))))
+        folder = list(self._read_entries(self._joined(self._chain(first, self._table))))
+        own = [folder[number][:2] for number in self._own(folder)]
+        self.names = {name for name, _ in own}  # of its own streams and folders
+        self._entries = dict([*(each[:2] for each in folder), *own])  # its own count before those of files inside
         self._small = self._large(*self._entries["root entry"]) if "root entry" in self._entries else b""
 
     def stream(self, name: str) -> bytes:
@@ -239,9 +245,21 @@ class Container:
             number = table[number]
 
     @staticmethod
-    def _read_entries(folder: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
+    def _read_entries(folder: bytes) -> Iterator[Entry]:
         for at in range(0, len(folder) - ENTRY_BYTES + 1, ENTRY_BYTES):
             length, kind = struct.unpack_from("<HB", folder, at + 64)
-            if kind:
-                name = folder[at : at + min(max(length - 2, 0), 64)].decode("utf-16-le", "replace").lower()
-                yield name, struct.unpack_from("<II", folder, at + 116)
+            name = folder[at : at + min(max(length - 2, 0), 64)].decode("utf-16-le", "replace").lower()
+            links = struct.unpack_from("<III", folder, at + 68)
+            yield name if kind else "", struct.unpack_from("<II", folder, at + 116), links
+
+    @staticmethod
+    def _own(folder: list[Entry]) -> set[int]:
+        """Return the numbers of the entries that hang from the child of the root, the first one."""
+        found: set[int] = set()
+        ahead = [folder[0][2][2]] if folder else []
+        while ahead:
+            number = ahead.pop()
+            if number < len(folder) and number not in found:
+                found.add(number)
+                ahead += folder[number][2][:2]
+        return found

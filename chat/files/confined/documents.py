@@ -32,7 +32,7 @@ OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OOXML_FOLDERS: dict[str, Form] = {"word/": "docx", "xl/": "xlsx", "ppt/": "pptx"}
 # The names of streams in the older, OLE container, in lower case.
 OLE_STREAMS: dict[str, Form] = {"worddocument": "doc", "workbook": "xls", "powerpoint document": "ppt"}
-ENCRYPTED_STREAM, OUTLOOK_STREAM = "encryptedpackage", "__properties_version1.0"
+OLE_PROBLEMS = {"encryptedpackage": "encrypted", "__properties_version1.0": "outlook"}
 CONTENT_TYPES = "[Content_Types].xml"
 PAGE_HEADING = re.compile(r"^## .*", re.MULTILINE)
 
@@ -67,15 +67,16 @@ def pages_of(reader: str, content: bytes, max_pages: int) -> tuple[str, Iterable
 
 def office_form(content: bytes) -> Form:
     if content.startswith(OLE_SIGNATURE):
-        names = content.lower()
-        if ENCRYPTED_STREAM.encode("utf-16-le") in names:
-            raise Problem("encrypted")
-        if OUTLOOK_STREAM.encode("utf-16-le") in names:
-            raise Problem("outlook")
-        for name, form in OLE_STREAMS.items():
-            if name.encode("utf-16-le") in names:
-                return form
-        raise Problem("type")
+        from .containers import Container
+
+        text = content.lower()
+        names = [name for name in (*OLE_PROBLEMS, *OLE_STREAMS) if name.encode("utf-16-le") in text]
+        if len(names) > 1:  # some are of files inside, or of its text
+            own = Container(content).names
+            names = [name for name in names if name in own] or names
+        if names and names[0] in OLE_STREAMS:
+            return OLE_STREAMS[names[0]]
+        raise Problem(OLE_PROBLEMS[names[0]] if names else "type")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
     if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED_BYTES:

@@ -67,10 +67,7 @@ def test_entities_are_not_followed(doctype: str) -> None:
     ("name", "content"),
     [
         ("a.docx", documents.docx(body="<w:tbl><w:tr><w:tc>" * DEEP)),
-        (
-            "a.docx",
-            documents.docx(body="<w:sdt><w:sdtContent>" * DEEP + "x" + "</w:sdtContent></w:sdt>" * DEEP),
-        ),
+        ("a.docx", documents.docx(body="<w:sdt><w:sdtContent>" * DEEP + "</w:sdtContent></w:sdt>" * DEEP)),
         ("a.html", b"<html>" + b"<div>" * 9_000 + b"deep"),
         ("a.html", b"<html>" + b"<svg>" * DEEP + b"deep"),
         ("a.html", b"<html><" * DEEP),
@@ -88,10 +85,8 @@ def test_deep_nesting_ends(name: str, content: bytes) -> None:
 
 
 def test_a_long_line_of_an_unknown_encoding_ends() -> None:
-    assert outcome(b"x" * 300_000 + b"\n\xe9\x81", "a.txt") not in (
-        "document_took_too_long",
-        "broken_document",
-    )
+    found = outcome(b"x" * 300_000 + b"\n\xe9\x81", "a.txt")
+    assert found not in ("document_took_too_long", "broken_document")
 
 
 def test_a_pdf_whose_pages_are_in_a_loop_ends() -> None:

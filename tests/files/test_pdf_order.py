@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from pypdfium2 import PdfDocument
 
-from chat.files.confined.pdf_columns import gutters
-from chat.files.confined.pdf_pieces import pieces
+from chat.files.confined.pdf_columns import _arranged, gutters
+from chat.files.confined.pdf_pieces import Piece, pieces
 from chat.files.confined.pdf_text import Box, PageText
 from tests.files.documents import stream
 from tests.files.pdfs import FONT, String, drawn, page, pages, text, texts
@@ -52,6 +52,12 @@ def test_columns_of_prose_are_read_one_after_another(seed: int, lower: float) ->
 @pytest.mark.parametrize("edge", [float("inf"), float("nan"), 1e30])
 def test_places_outside_of_any_page_are_no_columns(edge: float) -> None:
     assert gutters([Box(left, 0, right, 9) for left, right in ((0, 9), (30, edge), (-edge, 40)) * 4]) == []
+
+
+def test_what_stands_between_two_that_cross_is_read_once() -> None:
+    boxes = [Box(50, 100, 300, 200), Box(50, 140, 300, 190), Box(50, 155, 100, 165)]
+    made = [Piece(range(at, at + 1), box, "x") for at, box in enumerate(boxes)]
+    assert _arranged(made, [150.0])[0].count(made[2]) == 1
 
 
 def test_three_columns() -> None:

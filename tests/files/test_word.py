@@ -130,9 +130,8 @@ BOX = "<w:txbxContent>" + paragraph("in the box") + "</w:txbxContent>"
 PICTURE = '<w:drawing><wp:docPr id="1" name="P" descr="{}"/><a:blip r:embed="x"/></w:drawing>'
 DEFAULT_BOX = "<w:ffData><w:checkBox><w:default w:val='{}'/></w:checkBox></w:ffData>"
 LIST = (
-    "<w:ffData><w:ddList><w:result w:val='1'/><w:listEntry w:val='red'/><w:listEntry "
-    "w:val='blue'/></w:ddList>"
-    "</w:ffData>"
+    "<w:ffData><w:ddList><w:result w:val='1'/><w:listEntry w:val='red'/><w:listEntry w:val='blue'/>"
+    "</w:ddList></w:ffData>"
 )
 
 

@@ -86,7 +86,7 @@ def _emptiest(crossing: list[int], places: list[int]) -> float:
 def _arranged(pieces: list[Piece], found: list[float]) -> tuple[list[str | Piece], bool]:
     """Return the pieces in their order, and whether any part of the page is surely in columns or rows."""
     across = [piece for piece in pieces if any(crosses(piece.box, gutter) for gutter in found)]
-    across.sort(key=lambda piece: -piece.box.top)
+    across.sort(key=lambda piece: -piece.box.middle[1])  # as the bands between them are cut
     edges = [piece.box.middle[1] for piece in across]
     rest = [piece for piece in pieces if not any(crosses(piece.box, gutter) for gutter in found)]
     bands = []

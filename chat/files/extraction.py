@@ -86,7 +86,7 @@ logger = logging.getLogger(__name__)
 
 
 class ChildOutput(msgspec.Struct):
-    """Pages, or the name of a problem. `form`: the extension of the type that the content has."""
+    """Pages, or the name of a problem. `form`: of Office files, the extension of the type they have."""
 
     form: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""
     pages: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGES)] = []

@@ -202,7 +202,7 @@ class Container:
         folder = list(self._read_entries(self._joined(self._chain(first, self._table))))
         own = [folder[number][:2] for number in self._own(folder)]
         self.names = {name for name, _ in own}  # of its own streams and folders
-        self._entries = dict([*(each[:2] for each in folder), *own])  # its own count before those of files inside
+        self._entries = dict([*(each[:2] for each in folder), *own])  # of two of a name, its own
         self._small = self._large(*self._entries["root entry"]) if "root entry" in self._entries else b""
 
     def stream(self, name: str) -> bytes:

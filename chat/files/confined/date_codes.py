@@ -1,4 +1,4 @@
-"""Dates, times of the day and durations in the format of their cell."""
+"""Dates, times of the day and durations of workbooks and charts, in the format of their cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Runs of text in their fonts as Markdown: struck out, raised, lowered, and the signs of symbol fonts.
+"""Runs of text of Office files in their fonts as Markdown: struck out, shifted, and signs of symbol fonts.
 
 Those have signs in place of letters: Symbol, Wingdings, Webdings, Zapf Dingbats.
 """
@@ -37,8 +37,8 @@ _WEBDINGS = (
 _ZAPF = "".join(map(chr, range(0x2701, 0x275F)))
 _ZAPF_HIGH = " ❡❢❣❤❥❦❧♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩" + "".join(map(chr, range(0x2776, 0x27BF)))
 STRUCK = "~~"
-RAISED = {"superscript": str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"),
-          "subscript": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")}  # fmt: skip
+SHIFTED = {"superscript": str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"),
+           "subscript": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")}  # fmt: skip
 EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
 Piece = tuple[str, tuple[str, ...]]  # a text, and its marks
 
@@ -102,7 +102,7 @@ class Font(NamedTuple):
 def font_of(name: str, is_struck: bool, vertical: str) -> Font:
     """Return a font. `vertical`: "superscript", "subscript", or anything else."""
     name = name if name.strip().lower() in FONTS else ""
-    return Font(name, (*([STRUCK] if is_struck else []), *([vertical] if vertical in RAISED else [])))
+    return Font(name, (*([STRUCK] if is_struck else []), *([vertical] if vertical in SHIFTED else [])))
 
 
 PLAIN = Font()
@@ -131,17 +131,17 @@ def joined(pieces: list[Piece]) -> str:
 
 def _marked(text: str, marks: tuple[str, ...]) -> str:
     for mark in reversed(marks):
-        if mark in RAISED:
-            text = raised(text, mark)
+        if mark in SHIFTED:
+            text = shifted(text, mark)
         elif found := EDGES.fullmatch(text):
             text = f"{found[1]}{mark}{found[2]}{mark}{found[3]}" if found[2] else text
     return text
 
 
-def raised(text: str, mark: str) -> str:
+def shifted(text: str, mark: str) -> str:
     """Return a text as "superscript" or "subscript": in such digits, or between tags."""
-    small = text.translate(RAISED[mark])
-    if not text.strip() or all(ord(each) in RAISED[mark] for each in text.strip()):
+    small = text.translate(SHIFTED[mark])
+    if not text.strip() or all(ord(each) in SHIFTED[mark] for each in text.strip()):
         return small
     name = mark[:3]
     return f"<{name}>{text}</{name}>"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urljoin
 
-from .fonts import RAISED
+from .fonts import SHIFTED
 from .html_blocks import EDGE, collapsed, joined, kept, list_items, prefixed, restored, table_text, tidy
 from .html_visibility import has_style, is_hidden, parsed, tag_of
 from .mathml import between_dollars, equation
@@ -19,7 +19,7 @@ INLINE = re.compile(
     r"mjx-[\w-]+"
 )
 PARAGRAPHS = re.compile("p|table|ul|ol|dl|blockquote|pre|figure|form|fieldset|address|details")
-SCRIPTS = {"sup": (RAISED["superscript"], "^"), "sub": (RAISED["subscript"], "_")}
+SCRIPTS = {"sup": (SHIFTED["superscript"], "^"), "sub": (SHIFTED["subscript"], "_")}
 DIGITS = re.compile(r"[+−-]?[0-9]+[+−-]?|n")
 # Of an exponent, an index or notes, not “st”.
 OPERATION = re.compile(r"\w*[-+−=*/·(]\w[\w+−=*/·()-]*|\w|[0-9].*")

@@ -1,4 +1,4 @@
-"""Numbers in the format of their cell, as spreadsheets show them (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
+"""Numbers of workbooks and charts, in their formats, as by ECMA-376 part 1, 18.8.30 and 18.8.31."""
 
 import re
 from dataclasses import dataclass

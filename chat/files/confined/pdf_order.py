@@ -1,6 +1,7 @@
 """The order in which a page of a PDF is read: that in which it is drawn, unless there are columns or tables.
 
-These are looked for on the page as a whole, then in the rows of cells between its prose.
+Tables that a row of heads tells come first, with columns around them. Without such, columns of the whole page
+are looked for, then rows of cells between its prose.
 """
 
 import re
@@ -22,7 +23,7 @@ def reading_order(text: PageText) -> Iterable[int | str]:
     unchanged = range(len(text.characters))
     if RIGHT_TO_LEFT.search("".join(text.characters)):
         return unchanged
-    boxes = list(text.pieces())
+    boxes = list(text.string_boxes())
     if len(boxes) > MAX_PIECES:
         return _unheaded(text, boxes)
     tables = list(headed_tables(list(pieces(text, text.lines)))) if _may_have_heads(boxes) else []

@@ -184,7 +184,7 @@ class PageText:
                 box = box.joined(self.box(number))
         return box
 
-    def pieces(self) -> Iterable[Box]:
+    def string_boxes(self) -> Iterable[Box]:
         """Return where the strings stand that the page shows; faster than `box`."""
         return filter(lambda box: self._shown_box.holds(box.middle), self._drawn())
 

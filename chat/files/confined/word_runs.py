@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from .containers import Relation, is_on, value
-from .fonts import RAISED, STRUCK, Piece, joined, sign_of, text_in
+from .fonts import SHIFTED, STRUCK, Piece, joined, sign_of, text_in
 from .office_math import tex_of
 from .word_fields import field_text
 from .word_styles import Styles
@@ -219,7 +219,7 @@ class Runs:
         struck = any(self._is_on(run, tag) for tag in ("w-strike", "w-dstrike"))
         own = [mark for tag, mark in EMPHASIS.items() if run is not None and is_on(run.find(tag))]
         raised = value(self._property(run, "w-vertAlign")) or self._shifted(run)
-        return (*([STRUCK] if struck else []), *own, *([raised] if raised in RAISED else []))
+        return (*([STRUCK] if struck else []), *own, *([raised] if raised in SHIFTED else []))
 
     def _shifted(self, run: Element | None) -> str:
         """Return how characters are shifted that are smaller than those of their paragraph."""

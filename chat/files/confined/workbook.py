@@ -16,8 +16,8 @@ from .sheet_table import NOT_CALCULATED, Sheet, notes_of, tables
 
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 LINK = re.compile(r'=\s*HYPERLINK\(\s*"([^"]+)"', re.IGNORECASE)
-# Where the content of a cell ends up in a formula's text for newer functions.
 ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+# How a file writes the names of newer functions.
 NEW_FUNCTION = re.compile(r"_xl(?:fn|ws|udf|pm)\.")
 MAX_CHARACTERS = 8_000_000  # more than may be read of a document
 MAX_CELLS = 2_000_000

@@ -62,10 +62,6 @@ async def named(request: Any) -> HttpResponse:
     return HttpResponse((await request.auser()).get_username() or "nobody")
 
 
-def named_in_a_thread(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(request.user.get_username() or "nobody")
-
-
 async def entered(request: HttpRequest) -> HttpResponse:
     await alogin(request, await User.objects.aget(username="alice"))
     return HttpResponse("entered")
@@ -105,7 +101,7 @@ urlpatterns = [
     path("told/", told),
     path("shown/", shown),
     path("named/", named),
-    path("thread/", named_in_a_thread),
+    path("thread/", lambda request: HttpResponse(request.user.get_username() or "nobody")),
     path("entered/", entered),
     path("broken/", broken),
     path("streamed/", streamed),

@@ -6,7 +6,6 @@ import time
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 
@@ -137,7 +136,7 @@ class Round:
             (owner, call)
             for owner, fake in enumerate(self._stage.fakes)
             for call in fake.calls
-            if reply_name(call) == reply.name
+            if upstream.name_in(str(call["body"])) == reply.name
         ]
         run = kept.runs[0] if kept.runs else ""
         ended = {
@@ -182,8 +181,3 @@ class Round:
                 if found := re.search(ARTICLE.format(audience.run), page.text, re.DOTALL):
                     return found[1]
             await asyncio.sleep(1)
-
-
-def reply_name(call: dict[str, Any]) -> str:
-    """The name of the reply that a call of the fake is for."""
-    return upstream.name_in(str(call["body"]))

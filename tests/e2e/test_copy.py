@@ -71,12 +71,8 @@ def test_the_focus_stays_on_the_button_when_its_fence_closes(chat: ChatPage) -> 
     chat.ended()
 
 
-def says_so(chat: ChatPage) -> None:
-    expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
-
-
 def copied(chat: ChatPage) -> str:
-    says_so(chat)
+    expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
     return str(chat.page.evaluate("navigator.clipboard.readText()"))
 
 

@@ -2,22 +2,15 @@
 
 import signal
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from tests.support.server import Server, Stream
+from tests.support.server import Server
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 LONG = "fake: words tokens=2000 delay=0.02"
 LAST = "SELECT text FROM chat_message WHERE role = 'assistant' ORDER BY created DESC LIMIT 1"
-
-
-def seen_until(stream: Stream, length: int) -> Iterator[tuple[float, int]]:
-    """Yield (time, length of the text seen by then) for each event."""
-    while len(stream.text) < length and stream.next():
-        yield time.monotonic(), len(stream.text)
 
 
 def test_a_short_outage_is_said_and_taken_back_and_costs_nothing(server: Server) -> None:
@@ -41,7 +34,9 @@ def test_a_kill_during_an_outage_loses_at_most_half_a_second(server: Server) -> 
     with alice.ask(LONG) as stream:
         stream.until(50)
         with server.database.locked():
-            seen = list(seen_until(stream, 1_000))
+            seen = [(time.monotonic(), len(stream.text))]
+            while len(stream.text) < 1_000 and stream.next():
+                seen.append((time.monotonic(), len(stream.text)))
             killed = time.monotonic()
             server.kill()
     server.start()

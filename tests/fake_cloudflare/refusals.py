@@ -117,13 +117,9 @@ def _by_model(model: str, lists: Lists) -> Response | None:
         return error(5006, message=message)
     if model in known or model in ALIASED or INVENTED.match(model):
         return None
-    if model in _retired():
+    if model in {each["id"] for each in json.loads(RETIRED.read_text())}:
         return error(5028)
     return error(5007, message=f"AiError: AiError: No such model: No such model {model} or task")
-
-
-def _retired() -> set[str]:
-    return {each["id"] for each in json.loads(RETIRED.read_text())}
 
 
 def _bad(message: str) -> Response:

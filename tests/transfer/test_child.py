@@ -154,10 +154,6 @@ def test_progress_and_a_new_step_count_as_a_new_beginning(ann: User) -> None:
     start(job)
     assert jobs.claim()
     ImportJob.objects.update(beat=None)
-    work(after_one_is_stored)
+    work(Conversation.objects.filter(temporary=False).exists)
     job.refresh_from_db()
     assert (job.state, job.stored, job.attempts) == (State.IMPORTING, 1, 0)
-
-
-def after_one_is_stored() -> bool:
-    return Conversation.objects.filter(temporary=False).exists()

@@ -119,26 +119,20 @@ def test_a_person_has_one_import_at_a_time(server: Server, database: Database) -
     assert carol.post(f"{PAGE}import/start/", {"job": str(job)}).status_code == 409
 
 
-def begin_upload(server: Server, address: str) -> socket.socket:
-    """An upload of which only the first byte arrives."""
+def begin_upload(server: Server, address: str, length: int) -> socket.socket:
+    """An upload whose first byte is sent in one piece with its headers, and no other."""
     begun = socket.create_connection(("127.0.0.1", server.port))
-    begun.sendall(f"POST {address} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\nx".encode())
+    begun.sendall(f"POST {address} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\nx".encode())
     return begun
-
-
-def whole_upload(server: Server, address: str) -> str:
-    """The response to an upload of one byte that is sent in one piece with its headers."""
-    with socket.create_connection(("127.0.0.1", server.port)) as sent:
-        sent.sendall(f"POST {address} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx".encode())
-        return sent.recv(4096).decode()
 
 
 def test_a_person_has_one_upload_at_a_time(server: Server) -> None:
     erin = server.person("erin")
     address = permit(erin)
-    with begin_upload(server, address):
+    with begin_upload(server, address, 9999):
         time.sleep(0.5)  # it is known to the server; one that comes before it would take its place
-        assert f"Location: {PAGE}?problem=busy" in whole_upload(server, address)
+        with begin_upload(server, address, 1) as whole:
+            assert f"Location: {PAGE}?problem=busy" in whole.recv(4096).decode()
         assert "Another upload of yours is still arriving." in erin.get(f"{PAGE}?problem=busy").text
     taken_in = f"{PAGE}?problem=empty"  # it is empty, but was taken in
     until(lambda: upload(erin, b"", address).headers["Location"] == taken_in)

@@ -77,13 +77,6 @@ def test_classic_field_has_the_limits_of_pictures(alices: Program) -> None:
     assert alices.client.post(CHAT, json=body(text("Well?"), image=ENCODED)).status_code == 400
 
 
-@pytest.mark.parametrize("name", ["image/jpg", "IMAGE/JPEG"])
-def test_other_names_of_jpeg_are_understood(alices: Program, fake: Fake, name: str) -> None:
-    url = JPEG.replace("image/jpeg", name)
-    assert alices.client.post(CHAT, json=body(text("Well?"), shown(url))).status_code == 200
-    assert fake.calls[-1]["body"]["messages"][0]["content"][1] == shown(JPEG)
-
-
 def test_shape_of_the_responses_api_is_understood(alices: Program, fake: Fake) -> None:
     response = alices.client.post(CHAT, json=body({"type": "input_image", "image_url": JPEG}))
     assert response.status_code == 200

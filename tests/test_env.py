@@ -85,55 +85,42 @@ def test_a_file_that_is_no_text_stops_the_start(tmp_path: Path, monkeypatch: pyt
             env.text("COLOUR")
 
 
-def test_the_environment_wins_over_the_file(dotenv: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    dotenv("COLOUR=green")
-    monkeypatch.setenv("COLOUR", "blue")
-    assert env.text("COLOUR") == "blue"
-
-
-def test_an_empty_value_in_the_environment_silences_the_file(
-    dotenv: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("outside", "value"), [("blue", "blue"), (" ", "red")])
+def test_the_environment_wins_over_the_file_also_when_empty(
+    dotenv: Any, monkeypatch: pytest.MonkeyPatch, outside: str, value: str
 ) -> None:
     dotenv("COLOUR=green")
-    monkeypatch.setenv("COLOUR", " ")
-    assert env.text("COLOUR", "red") == "red"
+    monkeypatch.setenv("COLOUR", outside)
+    assert env.text("COLOUR", "red") == value
 
 
-def test_a_list_is_parted_at_commas_and_keeps_nothing_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOSTS", "a.example, b.example,,")
-    assert env.listing("HOSTS") == ["a.example", "b.example"]
-
-
-def test_a_boolean_is_nought_or_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FLAG", "1")
-    assert env.boolean("FLAG") is True
-    monkeypatch.setenv("FLAG", "0")
-    assert env.boolean("FLAG", default=True) is False
+@pytest.mark.parametrize(
+    ("value", "read", "expected"),
+    [
+        ("a.example, b.example,,", env.listing, ["a.example", "b.example"]),
+        ("1", env.boolean, True),
+        ("0", lambda name: env.boolean(name, default=True), False),
+        ("openai/gpt-5=400000, llama3.1:8b", env.models,
+         [("openai/gpt-5", 400_000), ("llama3.1:8b", 128_000)]),
+        ("Wiki.example.org, 10.0.0.5:8080,[FD00:0::5]:80,[::1]", env.hosts,
+         [("wiki.example.org", None), ("10.0.0.5", 8080), ("fd00::5", 80), ("::1", None)]),
+    ],
+)  # fmt: skip
+def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, value: str, read: Any, expected: Any) -> None:
+    monkeypatch.setenv("SETTING", value)
+    assert read("SETTING") == expected
 
 
 def test_unset_is_none_or_the_first_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.optional("NUMBER", 1, 5) is None
     assert env.choice("COLOUR", "red", "green") == "red"
     assert (env.word("WORD"), env.prices("PRICES")) == ("", None)
+    assert (env.models("MODELS"), env.hosts("HOSTS")) == ([], [])
     monkeypatch.setenv("NUMBER", "0")
     monkeypatch.setenv("COLOUR", "green")
     monkeypatch.setenv("PRICES", "0.06, 4")
     assert (env.optional("NUMBER", 1, 5, 0), env.choice("COLOUR", "", "green")) == (0, "green")
     assert env.prices("PRICES") == (0.06, 4.0)
-
-
-def test_models_are_listed_with_their_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert env.models("MODELS") == []
-    monkeypatch.setenv("MODELS", "openai/gpt-5=400000, llama3.1:8b")
-    assert env.models("MODELS") == [("openai/gpt-5", 400_000), ("llama3.1:8b", 128_000)]
-
-
-def test_hosts_are_listed_with_their_ports(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert env.hosts("HOSTS") == []
-    monkeypatch.setenv("HOSTS", "Wiki.example.org, 10.0.0.5:8080,[FD00:0::5]:80,[::1]")
-    assert env.hosts("HOSTS") == [
-        ("wiki.example.org", None), ("10.0.0.5", 8080), ("fd00::5", 80), ("::1", None),
-    ]  # fmt: skip
 
 
 def test_a_path_is_taken_from_the_folder_of_manage_py(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,11 +151,8 @@ def test_the_cause_is_the_fault_in_whose_time_the_lease_expired() -> None:
     assert cause(expired, trouble(Kind.FREEZE, begin=40.0, end=50.0)) == Cause.UNKNOWN
 
 
-def test_no_fault_explains_a_fence_that_came_too_early() -> None:
+def test_no_fault_explains_an_early_fence_or_a_missing_one() -> None:
     assert cause(looks(silent_from=20, fenced_at=27), trouble(Kind.FREEZE)) == Cause.UNKNOWN
-
-
-def test_no_fault_explains_an_interruption_without_a_fence() -> None:
     assert cause(looks(silent_from=20, fenced_at=99), trouble(Kind.FREEZE)) == Cause.UNKNOWN
     assert cause(Leases(), trouble(Kind.FREEZE)) == Cause.UNKNOWN
 

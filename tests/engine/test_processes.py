@@ -11,7 +11,20 @@ SLOW = "fake: words tokens=60 delay=0.05"
 SOON = 10.0  # seconds: much less than it would take by itself, on machines that are busy
 
 
-def follow_from_another(one: Server, two: Server) -> None:
+def stop_from_another(one: Server, two: Server) -> None:
+    with one.person("alice").ask("fake: words tokens=400 delay=0.05") as at_one:
+        at_one.until(10)
+        began = time.monotonic()
+        assert two.person("alice").stop(at_one.run).status_code == 202
+        at_one.to_end()
+    assert time.monotonic() - began < SOON
+    assert at_one.done["status"] == "stopped"
+
+
+@pytest.mark.parametrize("layer", ["none", "dead"])
+def test_without_a_layer_remote_viewers_read_and_stop(servers, layer: str) -> None:
+    settings = {"REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"} if layer == "dead" else {}
+    one, two = servers(**settings), servers(apart=True, **settings)
     with one.person("alice").ask(SLOW) as at_one:
         at_one.until(10)
         with two.person("alice").follow(at_one.run) as at_two:
@@ -23,30 +36,6 @@ def follow_from_another(one: Server, two: Server) -> None:
     assert at_two.done["status"] == "complete"
     assert at_two.finished
     assert time.monotonic() - ended < SOON
-
-
-def stop_from_another(one: Server, two: Server) -> None:
-    with one.person("alice").ask("fake: words tokens=400 delay=0.05") as at_one:
-        at_one.until(10)
-        began = time.monotonic()
-        assert two.person("alice").stop(at_one.run).status_code == 202
-        at_one.to_end()
-    assert time.monotonic() - began < SOON
-    assert at_one.done["status"] == "stopped"
-
-
-def test_without_a_layer_remote_viewers_read_the_database(servers) -> None:
-    follow_from_another(servers(), servers(apart=True))
-
-
-def test_without_a_layer_stop_works_from_elsewhere(servers) -> None:
-    stop_from_another(servers(), servers(apart=True))
-
-
-def test_with_a_dead_layer_both_work(servers) -> None:
-    nowhere = f"redis://127.0.0.1:{free_port()}/0"
-    one, two = servers(REDIS_URL=nowhere), servers(apart=True, REDIS_URL=nowhere)
-    follow_from_another(one, two)
     stop_from_another(one, two)
 
 

@@ -128,29 +128,24 @@ def test_a_shorter_text_that_comes_late_changes_nothing(worker: Worker, reply: M
     assert Message.objects.filter(role="assistant").count() == 1
 
 
-def test_behind_a_text_that_was_continued_it_becomes_a_version(worker: Worker, reply: Message) -> None:
+@pytest.mark.parametrize("is_running", [False, True])
+def test_behind_a_text_that_was_continued_it_becomes_a_version(
+    worker: Worker, reply: Message, is_running: bool
+) -> None:
     late = live_run(reply, worker, "Because")
     recovery.interrupt(late)
     reply.refresh_from_db()
     further = live_run(reply, worker, " of that.")
-    recovery.interrupt(further)
+    if not is_running:
+        recovery.interrupt(further)
     for _ in range(2):  # a transaction whose result was lost is repeated
         recovery.keep_longer(late.pk, Texts("Because it is", ""))
+    if is_running:
+        recovery.interrupt(further)
     assert stored(reply) == "Because of that."
     version = Message.objects.exclude(pk=reply.pk).get(role="assistant")
     assert (version.text, version.parent_id) == ("Because it is", reply.parent_id)
     assert [made.status for made in version.runs.all()] == ["interrupted"]
-
-
-def test_late_text_of_a_running_continuation_is_a_version(worker: Worker, reply: Message) -> None:
-    late = live_run(reply, worker, "Because")
-    recovery.interrupt(late)
-    reply.refresh_from_db()
-    further = live_run(reply, worker, " of that.")
-    recovery.keep_longer(late.pk, Texts("Because it is", ""))
-    recovery.interrupt(further)
-    assert stored(reply) == "Because of that."
-    assert Message.objects.filter(text="Because it is").exists()
 
 
 def test_the_text_of_a_run_that_was_deleted_is_let_go() -> None:
@@ -168,23 +163,14 @@ def test_a_dead_process_journal_ends_its_run_as_it_ended(
     left = live_run(reply, worker, "Be")
     now = timezone.now().replace(microsecond=0)
     outcome = {"status": "complete", "finish_reason": "stop", "finished": now, "completion_tokens": 3}
+    outcome |= {"because": "busy", "first_text": now}  # of an earlier version
     path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because “so”\u2028\n", "", outcome))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     recover(tmp_path)
     left.refresh_from_db()
     assert (left.status, left.finished, left.completion_tokens) == ("complete", now, 3)
+    assert (left.fallback_reason, left.first_text_at) == ("busy", now)
     assert stored(reply).startswith("Because ")
-    assert not path.exists()
-
-
-def test_a_journal_of_an_earlier_version_is_stored(worker: Worker, reply: Message, tmp_path: Path) -> None:
-    left = live_run(reply, worker, "Be")
-    now = timezone.now().replace(microsecond=0)
-    outcome = {"status": "complete", "finished": now, "because": "busy", "first_text": now}
-    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", outcome))
-    recover(tmp_path)
-    left.refresh_from_db()
-    assert (left.status, left.fallback_reason, left.first_text_at) == ("complete", "busy", now)
     assert not path.exists()
 
 

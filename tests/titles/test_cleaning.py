@@ -35,9 +35,13 @@ from chat.conversations.titles import MAX_GENERATED_TITLE_CHARS, clean_title
         ("Family 👩‍👩‍👧 Trip", "Family 👩‍👩‍👧 Trip"),
         ("می‌خواهم", "می‌خواهم"),
         ("قوارب حمراء", "قوارب حمراء"),
+        ("Red\u202e \u2066Boats\u2069\x00\x1b[2J\u200b\ufeff\ud800", "Red Boats[2J\ufffd"),
+        ("Tie\u0302\u0301ng Vie\u0323\u0302t", "Tie\u0302\u0301ng Vie\u0323\u0302t"),
+        ("Re" + "\u0301" * 40 + "d Boats", "Re" + "\u0301" * 4 + "d Boats"),
+        *((f"Red{separator}Boats", "Red") for separator in "\n\r\x0b\x0c\x85\u2028\u2029"),
     ],
 )
-def test_decoration_around_a_title_is_removed(reply: str, title: str) -> None:
+def test_what_is_no_part_of_a_title_is_removed(reply: str, title: str) -> None:
     assert clean_title(reply) == title
 
 
@@ -65,17 +69,3 @@ def test_decoration_around_a_title_is_removed(reply: str, title: str) -> None:
 )
 def test_a_reply_that_is_no_title_gives_none(reply: str) -> None:
     assert clean_title(reply) == ""
-
-
-def test_hidden_characters_are_removed() -> None:
-    assert clean_title("Red\u202e \u2066Boats\u2069\x00\x1b[2J\u200b\ufeff\ud800") == "Red Boats[2J\ufffd"
-
-
-def test_a_title_has_no_stacks_of_accents() -> None:
-    assert clean_title("Tie\u0302\u0301ng Vie\u0323\u0302t") == "Tie\u0302\u0301ng Vie\u0323\u0302t"
-    assert clean_title("Re" + "\u0301" * 40 + "d Boats") == "Re" + "\u0301" * 4 + "d Boats"
-
-
-def test_a_line_separator_ends_a_title() -> None:
-    for separator in "\n\r\x0b\x0c\x85\u2028\u2029":
-        assert clean_title(f"Red{separator}Boats") == "Red"

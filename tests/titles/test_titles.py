@@ -209,24 +209,21 @@ def test_a_truncated_reply_gets_a_title(alice: Person, database: Database) -> No
 
 
 @pytest.mark.parametrize(
-    "settings", [{"TITLE_MODEL": "none"}, {"CLOUDFLARE_ACCOUNT_ID": "", "CLOUDFLARE_API_TOKEN": ""}]
+    ("settings", "choice"),
+    [
+        ({"TITLE_MODEL": "none"}, {}),
+        ({"CLOUDFLARE_ACCOUNT_ID": "", "CLOUDFLARE_API_TOKEN": ""}, {}),
+        ({}, {"model": "small-1"}),
+    ],
 )
-def test_titles_can_be_off(servers: Start, database: Database, fake: Fake, settings: dict[str, str]) -> None:
-    endpoint = {"OPENAI_BASE_URL": f"{fake.url}/v1", "OPENAI_API_KEY": "fake-endpoint-key"}
-    server = servers(**{"TITLE_MODEL": "", "OPENAI_MODELS": "small-1", **endpoint, **settings})
-    ask_to_end(server.person("alice"), question("Red Boats"))
-    time.sleep(0.5)
-    assert (title_of(database), database.value(NO_TITLES), requests(fake)) == (FIRST_LINE, 0, 1)
-
-
-def test_text_of_another_server_is_not_sent_to_cloudflare(
-    servers: Start, database: Database, fake: Fake
+def test_titles_can_be_off_and_text_stays_at_its_server(
+    servers: Start, database: Database, fake: Fake, settings: dict[str, str], choice: dict[str, str]
 ) -> None:
     endpoint = {"OPENAI_BASE_URL": f"{fake.url}/v1", "OPENAI_API_KEY": "fake-endpoint-key"}
-    server = servers(TITLE_MODEL="", OPENAI_MODELS="small-1", **endpoint)
-    ask_to_end(server.person("alice"), question("Red Boats"), model="small-1")
+    server = servers(**{"TITLE_MODEL": "", "OPENAI_MODELS": "small-1", **endpoint, **settings})
+    ask_to_end(server.person("alice"), question("Red Boats"), **choice)
     time.sleep(0.5)
-    assert (title_of(database), title_calls(fake)) == (FIRST_LINE, [])
+    assert (title_of(database), database.value(NO_TITLES), requests(fake)) == (FIRST_LINE, 0, 1)
 
 
 @pytest.mark.database

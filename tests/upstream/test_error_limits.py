@@ -27,28 +27,19 @@ from tests.fake_cloudflare.errors import ERRORS
             ModelLimits(window=4_096),
         ),
         ("This model's maximum context length is 131,072 tokens.", ModelLimits(window=131_072)),
+        ("", ModelLimits()),
+        ("Sequence too long", ModelLimits()),
+        ("AiError: Request is too large", ModelLimits()),
+        ("Max context reached 80030 tokens", ModelLimits()),
+        ("maximum context length of 0 tokens", ModelLimits()),
+        ("maximum context length of 12 tokens", ModelLimits()),
+        ("maximum context length of " + "9" * 16 + " tokens", ModelLimits()),
+        ("maximum context length of many tokens", ModelLimits()),
+        ("It supports only 60000 people.", ModelLimits()),
     ],
 )
-def test_a_limit_that_is_said_is_read(message: str, limits: ModelLimits) -> None:
+def test_a_limit_that_is_said_is_read_and_none_is_made_up(message: str, limits: ModelLimits) -> None:
     assert parse_limits(message) == limits
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "",
-        "Sequence too long",
-        "AiError: Request is too large",
-        "Max context reached 80030 tokens",
-        "maximum context length of 0 tokens",
-        "maximum context length of 12 tokens",
-        "maximum context length of " + "9" * 16 + " tokens",
-        "maximum context length of many tokens",
-        "It supports only 60000 people.",
-    ],
-)
-def test_nothing_is_made_up(message: str) -> None:
-    assert parse_limits(message) == ModelLimits()
 
 
 WINDOW = "maximum context length of 512 tokens"

@@ -53,22 +53,28 @@ def test_a_later_turn_takes_it_out_of_the_archive(alice: Person, hers: str, data
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "code"),
+    ("path", "body", "status", "code"),
     [
-        ({}, 400, "malformed"),
-        ({"title": ""}, 400, "malformed"),
-        ({"title": " \n\t "}, 400, "malformed"),
-        ({"title": None}, 400, "malformed"),
-        ({"title": 7}, 400, "malformed"),
-        ({"title": "a\0b"}, 400, "malformed"),
-        ({"title": "x", "model": OTHER_MODEL}, 400, "malformed"),
-        ({"title": "x" * 81}, 413, "too_long"),
+        ("rename", {}, 400, "malformed"),
+        ("rename", {"title": ""}, 400, "malformed"),
+        ("rename", {"title": " \n\t "}, 400, "malformed"),
+        ("rename", {"title": None}, 400, "malformed"),
+        ("rename", {"title": 7}, 400, "malformed"),
+        ("rename", {"title": "a\0b"}, 400, "malformed"),
+        ("rename", {"title": "x", "model": OTHER_MODEL}, 400, "malformed"),
+        ("rename", {"title": "x" * 81}, 413, "too_long"),
+        ("settings", {}, 400, "malformed"),
+        ("settings", {"system": None}, 400, "malformed"),
+        ("settings", {"system": 7}, 400, "malformed"),
+        ("settings", {"model": "@cf/no/such"}, 400, "malformed"),
+        ("settings", {"model": OTHER_MODEL, "title": "x"}, 400, "malformed"),
+        ("settings", {"system": "x" * 20_001}, 413, "too_long"),
     ],
 )
-def test_a_title_that_is_none_is_refused(
-    alice: Person, hers: str, unchanged, body: Any, status: int, code: str
+def test_impossible_titles_and_settings_are_refused(
+    alice: Person, hers: str, unchanged, path: str, body: Any, status: int, code: str
 ) -> None:
-    refused(alice.post(f"/c/{hers}/rename/", body), status, code)
+    refused(alice.post(f"/c/{hers}/{path}/", body), status, code)
 
 
 def test_settings_hold_from_the_next_turn_on(alice: Person, hers: str, database: Database, fake) -> None:
@@ -92,23 +98,6 @@ def test_settings_that_are_not_sent_stay(alice: Person, hers: str, database: Dat
     alice.post(f"/c/{hers}/settings/", {"system": ""})
     assert column(database, "system", hers) == ""
     assert column(database, "model", hers) == "@cf/zai-org/glm-4.7-flash"
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        ({}, 400, "malformed"),
-        ({"system": None}, 400, "malformed"),
-        ({"system": 7}, 400, "malformed"),
-        ({"model": "@cf/no/such"}, 400, "malformed"),
-        ({"model": OTHER_MODEL, "title": "x"}, 400, "malformed"),
-        ({"system": "x" * 20_001}, 413, "too_long"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(
-    alice: Person, hers: str, unchanged, body: Any, status: int, code: str
-) -> None:
-    refused(alice.post(f"/c/{hers}/settings/", body), status, code)
 
 
 def test_a_reply_that_was_seen_has_no_mark_until_the_next_one(alice: Person, hers: str) -> None:

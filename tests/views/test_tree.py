@@ -36,11 +36,14 @@ def test_edit_makes_a_sibling_with_its_own_reply(alice: Person, fake) -> None:
     assert old.text == second.text
 
 
-def test_the_first_question_can_be_edited_too(alice: Person, fake) -> None:
+def test_the_first_question_has_versions_too(alice: Person, fake) -> None:
     first = ask_to_end(alice, "one", system="Be kind.")
     edited = started(alice, f"/messages/{first.meta['user_message']}/edit/", content="uno")
     assert messages(fake) == [("system", "Be kind."), ("user", "uno")]
     assert shown(alice, first.conversation) == [edited.meta["user_message"], edited.meta["message"]]
+    for version in (first.meta, edited.meta):
+        select(alice, version["user_message"])
+        assert shown(alice, first.conversation) == [version["user_message"], version["message"]]
 
 
 def test_model_and_system_sent_with_an_edit_hold_from_then_on(alice: Person, fake) -> None:
@@ -53,7 +56,7 @@ def test_model_and_system_sent_with_an_edit_hold_from_then_on(alice: Person, fak
     assert messages(fake)[0] == ("system", "Be short.")
 
 
-def test_regenerate_sends_the_same_question_and_history(alice: Person, fake) -> None:
+def test_regenerate_sends_the_question_and_the_history_before_it(alice: Person, fake) -> None:
     first = ask_to_end(alice, "one")
     second = ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
     before = messages(fake)
@@ -62,6 +65,9 @@ def test_regenerate_sends_the_same_question_and_history(alice: Person, fake) -> 
     assert again.meta["user_message"] == second.meta["user_message"]
     assert again.meta["message"] != second.meta["message"]
     assert shown(alice, first.conversation)[-2:] == [second.meta["user_message"], again.meta["message"]]
+    midway = started(alice, f"/messages/{first.meta['message']}/regenerate/")
+    assert messages(fake) == [("user", "one")]
+    assert shown(alice, first.conversation) == [first.meta["user_message"], midway.meta["message"]]
 
 
 def test_regenerate_with_a_model_keeps_that_model(alice: Person, server, fake) -> None:
@@ -82,14 +88,6 @@ def test_a_failed_reply_written_anew_asks_the_question_once(alice: Person, serve
     again = started(alice, f"/messages/{failed.meta['message']}/regenerate/")
     assert again.done["status"] == "complete"
     assert server.database.value(questions) == before + 1
-
-
-def test_regenerate_midway_leaves_out_what_followed(alice: Person, fake) -> None:
-    first = ask_to_end(alice, "one")
-    ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
-    again = started(alice, f"/messages/{first.meta['message']}/regenerate/")
-    assert messages(fake) == [("user", "one")]
-    assert shown(alice, first.conversation) == [first.meta["user_message"], again.meta["message"]]
 
 
 def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
@@ -154,15 +152,6 @@ def test_each_branch_remembers_the_versions_chosen_within_it(alice: Person) -> N
     assert shown(alice, first.conversation) == [*root, right.meta["user_message"], right.meta["message"]]
     select(alice, right_again.meta["message"])
     assert shown(alice, first.conversation)[-1] == right_again.meta["message"]
-
-
-def test_first_questions_are_versions_of_one_another(alice: Person) -> None:
-    first = ask_to_end(alice, "one")
-    edited = started(alice, f"/messages/{first.meta['user_message']}/edit/", content="uno")
-    select(alice, first.meta["user_message"])
-    assert shown(alice, first.conversation) == [first.meta["user_message"], first.meta["message"]]
-    select(alice, edited.meta["user_message"])
-    assert shown(alice, first.conversation) == [edited.meta["user_message"], edited.meta["message"]]
 
 
 def test_a_form_goes_back_to_the_message(alice: Person) -> None:

@@ -385,10 +385,14 @@ async def test_another_model_is_told_what_it_knows_of_what_was_chosen(fake: Fake
     assert [(body["top_p"], body.get("top_k")) for body in (first, second)] == [(0.5, None), (0.5, 7)]
 
 
-async def test_without_another_model_it_is_not_impatient(fake: Fake) -> None:
-    async with open_router(fake, FIRST.id) as made:
-        assert (await ask(made, "hello")).fallback_reason == ""
-    assert "options" not in runs(fake)[0]["body"]
+@pytest.mark.parametrize(("model", "fallback"), [(FIRST, FIRST), (ABROAD, SECOND)])
+async def test_without_another_model_or_elsewhere_it_is_not_impatient(
+    fake: Fake, model: LlmModel, fallback: LlmModel
+) -> None:
+    async with open_router(fake, fallback.id) as made:
+        reply = await ask(made, "hello", model)
+    assert (reply.model, reply.fallback_reason) == (model, "")
+    assert "options" not in fake.calls[-1]["body"]
 
 
 async def test_a_restricted_model_is_no_fallback(fake: Fake) -> None:
@@ -396,12 +400,6 @@ async def test_a_restricted_model_is_no_fallback(fake: Fake) -> None:
     async with open_router(fake, SECOND.id, THIRD.id, catalog=few) as made:
         reply = await ask(made, by_model(first="status code=3040"))
     assert (reply.model, models(fake)) == (THIRD, ["first", "third"])
-
-
-async def test_queue_option_is_sent_to_cloudflare_models_only(fake: Fake) -> None:
-    async with open_router(fake, SECOND.id) as made:
-        assert (await ask(made, "hello", ABROAD)).model == ABROAD
-    assert "options" not in fake.calls[-1]["body"]
 
 
 async def test_the_prompt_is_cut_to_the_fallbacks_window(fake: Fake) -> None:

@@ -61,7 +61,7 @@ export class MessageQueue {
     this.#list = new QueueList((action, ...args) => this.#actions[action](...args));
     addEventListener('storage', () => this.#reread());
     addEventListener('pageshow', ({ persisted }) => persisted && this.#reread());
-    document.addEventListener('visibilitychange', () => this.#sendNext());
+    document.addEventListener('visibilitychange', () => page.conversation && this.#sendNext()); // a new chat has none of its own to send
     this.#render();
     if (!chat.busy && this.#items.length) this.#continueEarlier();
   }

@@ -85,12 +85,13 @@ export class QueueStore {
   /** Move the messages to the conversation that has just been created, but not those of another tab with a new chat. */
   moveTo(conversation) {
     this.read();
+    const { held } = this;
     const former = this.name;
     const others = this.items.filter(({ key }) => !this.#own.has(key));
     this.name = nameOf(conversation);
     this.#state.items = this.items.filter(({ key }) => this.#own.has(key));
     this.#write();
-    this.#drafts.save(former, others.length ? JSON.stringify({ held: false, items: others }) : '');
+    this.#drafts.save(former, others.length ? JSON.stringify({ held, items: others }) : '');
   }
 
   #changeItem(key, change) {

@@ -115,12 +115,25 @@ def test_a_message_keeps_what_was_chosen_when_it_was_written(chat: ChatPage, ser
     chat.ask("Second")
     expect(rows(chat)).to_have_count(1)
     web.uncheck(force=True)
-    expect(chat.questions).to_have_count(2, timeout=30_000)
-    chat.ended()
-    assert (
-        server.database.value(f"SELECT tools FROM chat_conversation WHERE id = '{key(chat.page.url)}'")
-        != "[]"
-    )
+    with chat.page.expect_request("**/messages/?html=1", timeout=30_000) as sent:
+        thinking.check(force=True)
+    assert sent.value.post_data_json["tools"] == ["web_search"]
+    assert sent.value.post_data_json["parameters"] == {"thinking": False}
+
+
+def test_what_waits_in_another_new_chat_is_left_to_it(chat: ChatPage) -> None:
+    chat.ready().page.evaluate("""() => {
+      const items = [{ key: '00000000-0000-4000-8000-000000000001', text: 'Elsewhere', at: Date.now() }];
+      const name = `draft:${document.getElementById('sign-out').dataset.user}:queue-new`;
+      localStorage.setItem(name, JSON.stringify({ held: false, items }));
+      dispatchEvent(new Event('storage'));
+      document.dispatchEvent(new Event('visibilitychange'));
+    }""")
+    expect(rows(chat)).to_contain_text("Elsewhere")
+    chat.asked("Mine")
+    assert question_texts(chat) == ["Mine"]
+    chat.page.goto("/")
+    expect(rows(chat)).to_contain_text("Elsewhere")
 
 
 def test_a_message_is_edited_in_its_place(chat: ChatPage) -> None:

@@ -66,7 +66,7 @@ test('the queue moves to the conversation that its first message created', () =>
   assert.equal(reloaded.name, 'queue-new');
   reloaded.moveTo('c');
   assert.deepEqual([reloaded.name, textsOf(open('c')), textsOf(open(''))], ['queue-c', ['second'], ['of a second tab']]);
-  assert.deepEqual([open('c').held, open('').held], [true, false]);
+  assert.deepEqual([open('c').held, open('').held], [true, true]);
 });
 
 test('without storage the page alone knows the messages', () => {

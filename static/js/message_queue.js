@@ -147,7 +147,8 @@ export class MessageQueue {
   async #send({ key, text, model, tools, parameters, attachments }) {
     this.#sending = key;
     this.#render();
-    const body = { content: text, model, tools, client_key: key, ...(page.conversation && { parameters }) };
+    const body = { content: text, model, client_key: key, ...(page.conversation && { parameters }) };
+    if (tools) body.tools = tools; // none: it was stored by an earlier version
     if (!(await this.#chat.requestReply({ body, question: text, attachments }))) return;
     this.#store.remove(key);
     this.#render();

@@ -108,10 +108,11 @@ def test_after_a_stop_the_person_decides(chat: ChatPage, server: Server) -> None
     expect(queue(chat)).to_be_hidden()
 
 
-def test_a_message_keeps_what_was_chosen_when_it_was_written(chat: ChatPage, server: Server) -> None:
+def test_a_message_keeps_what_was_chosen_when_it_was_written(chat: ChatPage) -> None:
     began(chat, question("words tokens=200 delay=0.05"))
-    web = chat.page.get_by_role("switch", name="Web")
+    web, thinking = (chat.page.get_by_role("switch", name=name) for name in ("Web", "Thinking"))
     web.check(force=True)
+    thinking.uncheck(force=True)
     chat.ask("Second")
     expect(rows(chat)).to_have_count(1)
     web.uncheck(force=True)

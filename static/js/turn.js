@@ -157,7 +157,8 @@ export class Turn {
 
   async #onStreamEnd(outcome) {
     const needsLogin = outcome.kind === 'signed-out' || (outcome.status === 403 && !this.#hasRenewed);
-    if (!needsLogin || !(await this.#login())) this.#onEnd(outcome);
+    if (needsLogin && this.stream.stopping && !this.accepted) this.#onEnd({ kind: 'cancelled' });
+    else if (!needsLogin || !(await this.#login())) this.#onEnd(outcome);
   }
 
   /** Let the same person log in again without leaving the page, then continue the stream or repeat the request. */
@@ -168,7 +169,10 @@ export class Turn {
     if (!(await login?.())) return false;
     if (this.accepted) this.#open().follow(this.reply.article.dataset.run, position);
     else this.send();
-    if (stopping) this.stream.stop();
+    if (stopping) {
+      this.#chat.composer.busy = 'stopping';
+      this.stream.stop();
+    }
     return true;
   }
 

@@ -1,7 +1,7 @@
 """One button sends and stops: each press does what its person meant, and one press never does both."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import DOUBLE_TAP_MILLISECONDS, ChatPage, Window, question
 from tests.support.server import Server
@@ -62,6 +62,18 @@ def test_a_stop_with_a_token_of_before_stops_as_well(chat: ChatPage) -> None:
     chat.grown_to(20)
     chat.page.context.clear_cookies(name="csrftoken")
     ends(chat)
+
+
+def test_a_question_that_was_stopped_needs_no_login(chat: ChatPage) -> None:
+    held: list[Route] = []
+    chat.page.route("**/c/?html=1", lambda route: held.append(route))
+    with chat.page.expect_request("**/c/?html=1"):
+        chat.ask("Never mind")
+    chat.stop.click()
+    expect(chat.page.locator("[data-busy=stopping]")).to_be_attached()
+    held[0].fulfill(status=401, json={"error": {"code": "signed_out", "message": "Sign in."}})
+    expect(chat.box).to_have_value("Never mind")
+    expect(chat.page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_a_double_click_on_stop_stops_and_sends_nothing(chat: ChatPage) -> None:

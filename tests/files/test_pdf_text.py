@@ -49,7 +49,8 @@ def test_letters_that_no_font_tells_are_marked(names: bytes, shown: str, wanted:
     made = page((50, 700, "The fee is"), before=string, more=[NAMELESS % names])
     assert texts(made.replace(b"/Font << ", b"/Font << /G 20 0 R "))[0].split("\n") == [wanted, "The fee is"]
     added = [text_field("115 645 180 662", "(Ingrid)"), "/Subtype /Text /Contents (why?)"]
-    both = [page(before=string, annotations=each, more=[NAMELESS % LETTERS]) for each in ([], added)]
+    empty = "/Subtype /Widget /Rect [30 648 44 662] /FT /Btn /T (b)"  # a check box
+    both = [page(before=string, annotations=each, more=[NAMELESS % LETTERS]) for each in ([empty], added)]
     alone, filled = (each.replace(b"/Font << ", b"/Font << /G 20 0 R ") for each in both)
     if set(wanted) == {"\ufffd"}:
         assert texts(alone) == [UNREADABLE_ONLY]

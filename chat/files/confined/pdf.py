@@ -56,7 +56,8 @@ def pdf_page(document: Any, number: int) -> str:
         annotations = Annotations(document, page, text)
         if _is_unreadable(text):
             values = (each.strip(" :;") for each in annotations.insertions.values())
-            return "\n\n".join((UNREADABLE_ONLY, *values, *annotations.notes))
+            filled = (each for each in values if each.replace("[ ]", "").strip())
+            return "\n\n".join((UNREADABLE_ONLY, *filled, *annotations.notes))
         body = text.joined(reading_order(text), annotations.insertions)
         found = "\n\n".join(filter(None, (body, *annotations.notes)))
         return _with_picture(page, found)

@@ -197,6 +197,7 @@ class _Storing:
             self._store_files(found.files, {})
             if not library.store_assistant(user, found):
                 self._left_out.setdefault("other", []).append(found.versions[-1].name)
+                self._job.preview["assistants"] -= 1
             self._done()
         else:
             if isinstance(found, records.ImportedPrompt):
@@ -208,6 +209,7 @@ class _Storing:
             elif isinstance(found, records.OtherFiles):
                 self._left_out = {"file": found.names}
             self._done()
+        self._hold.beat(is_due=self._job.processed == 1)  # a stop tells whether anything was stored
 
     def _store_files(self, attachments: list[records.ImportedAttachment], left_out: records.LeftOut) -> None:
         """Store the files of the attachments; add the others to what is `left_out` of the object."""

@@ -86,11 +86,11 @@ class Hold:
         self._beaten = time.monotonic()
         self._turn_ends = math.inf
 
-    def beat(self) -> None:
-        """Renew the hold if it is time. To be called at least every BEAT_SECONDS. Raises Ended."""
+    def beat(self, is_due: bool = False) -> None:
+        """Renew the hold if it is time or due. To be called at least every BEAT_SECONDS. Raises Ended."""
         if self._stop():
             raise Ended
-        if time.monotonic() - self._beaten >= BEAT_SECONDS:
+        if is_due or time.monotonic() - self._beaten >= BEAT_SECONDS:
             with write_lock():
                 self.renew()
 

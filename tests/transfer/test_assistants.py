@@ -160,6 +160,7 @@ def test_missing_files_and_what_has_no_room_are_counted(bob: User, monkeypatch: 
     assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
     done = imported(bob, about | {"id": str(uuid.uuid4()), "versions": [VERSION]})
     assert (done.state, done.preview["lost"]) == ("done", {"other": {"count": 1, "names": ["Cook"]}})
+    assert done.preview["assistants"] == 0
 
 
 def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: Path) -> None:

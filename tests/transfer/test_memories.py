@@ -13,7 +13,7 @@ from chat.library.memory import MAX_MEMORIES, remember
 from chat.models import ImportJob, Memory, User
 from chat.transfer import library
 from tests.transfer.exported import archived
-from tests.transfer.importing import checked, imported
+from tests.transfer.importing import checked, imported, started, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 SCHEMA = json.loads((Path(library.__file__).parent / "memories.schema.json").read_text("utf-8"))
@@ -40,6 +40,10 @@ def test_an_export_is_imported_once_with_its_times(ann: User) -> None:
     assert (job.state, job.preview["memories"], job.stored) == (State.DONE, 3, 0)
     assert stored(ben)[:3] == stored(ann)
     assert checked(ben, file).problem == "known"
+    counted = []
+    started(User.objects.create_user("cid"), file)
+    work(lambda: counted.append(ImportJob.objects.latest("created").processed))
+    assert 1 in counted  # at once, so that a stop knows of it
     with zipfile.ZipFile(BytesIO(archived(ann, []))) as archive:
         assert "memory.json" not in archive.namelist()
 

@@ -146,7 +146,8 @@ class ToolLoop:
         with translation.override(self._language):
             gone, declined = gettext("This tool isn’t offered any more."), gettext("You did not allow this.")
             step.state, step.summary = Step.State.FAILED, gone if step.answer in ALLOWED else declined
-        step.result, step.created, step.finished = DECLINED, timezone.now(), timezone.now()
+        step.result = step.summary if step.answer in ALLOWED else DECLINED
+        step.created = step.finished = timezone.now()
         await self._steps.show(step)
         return step.result
 

@@ -12,8 +12,8 @@ const NO_ANSWER = 'no_answer'; // error code of a request that the server did no
 export async function withLogin(request) {
   const answer = await request();
   if (![401, 403].includes(answer?.status)) return answer;
-  const { login } = await import('./login_dialog.js');
-  return (await login()) ? request() : answer;
+  const { login } = await import('./login_dialog.js').catch(() => ({}));
+  return (await login?.()) ? request() : answer;
 }
 
 /**

@@ -39,8 +39,9 @@ export async function drawCode(chat, question) {
  * @returns {Promise<HTMLElement|null>} its article
  */
 export async function showVersion(chat, article, version) {
+  const last = chat.thread.lastElementChild;
   const found = await fetchThread();
-  if (chat.busy) return null;
+  if (chat.busy || chat.thread.lastElementChild !== last) return null;
   const { bottom } = article.getBoundingClientRect();
   addCodeActions(found);
   mergeThread(chat, found, () => false);

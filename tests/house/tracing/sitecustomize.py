@@ -4,6 +4,7 @@ Python imports this module at its start from PYTHONPATH. SIGUSR1 begins, SIGUSR2
 """
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,13 +14,13 @@ from typing import Any
 
 ROOT = str(Path(__file__).parents[3])
 OURS = (f"{ROOT}/chat/", f"{ROOT}/chatsite/")
-BEAT = ("RemoteRuns.poll", "RemoteRuns._changed")  # a few times a second: a slow send cannot be without it
+BEAT = re.compile(r"RemoteRuns\.(poll$|_changed\b)")  # a few times a second: a slow send cannot be without it
 found: set[str] = set()
 recording = False
 
 
 def note(frame: FrameType, event: str, _argument: Any) -> None:
-    if recording and event == "call" and not frame.f_code.co_qualname.startswith(BEAT):
+    if recording and event == "call" and not BEAT.match(frame.f_code.co_qualname):
         found.add(frame.f_code.co_filename)
 
 

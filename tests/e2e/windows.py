@@ -56,6 +56,7 @@ class Lent:
         self._url = url
         self._empty: Page | None = None  # as long as it is open, its process lives, for the next page
         self._devtools: CDPSession | None = None
+        self._browser = browser.new_browser_cdp_session()
         if not own:
             for name in LASTING_CALLS:
                 setattr(self.context, name, _refuse)
@@ -75,8 +76,15 @@ class Lent:
             return False
         for page in self.context.pages:
             if page is not self._empty:
-                page.close()
+                self._close(page)
         return True
+
+    def _close(self, page: Page) -> None:
+        """Close a page. `page.close()` has no time limit, and waits for ever if Chromium says nothing."""
+        devtools = self.context.new_cdp_session(page)
+        target = devtools.send("Target.getTargetInfo")["targetInfo"]["targetId"]
+        with page.expect_event("close", timeout=PATIENCE):
+            self._browser.send("Target.closeTarget", {"targetId": target})
 
     def clear(self) -> None:
         """Leave nothing of the test before."""

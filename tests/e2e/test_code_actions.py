@@ -95,6 +95,7 @@ def test_the_header_stays_in_view_while_code_scrolls(window: Window, server: Ser
     code = f"```python\n{WIDE}\n{LONG}\n{WIDE}\n```"
     address = talk(server, "alice", ["Show me.", f"{code}\n\nDone.", "Again", code])
     page = window(server, "alice", at=address, width=width)
+    ChatPage(page).ready()  # what is loaded later goes to the end of the page once more
     block(page).evaluate("figure => scrollTo(0, scrollY + figure.getBoundingClientRect().top + 1500)")
     assert block(page).evaluate(GAPS) == [0, 0]
     expect(wrap(page)).to_be_in_viewport(ratio=1)

@@ -238,7 +238,7 @@ def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:
     expect(chat.box).to_have_value("And then?")
     expect(chat.sent).to_contain_text("report.pdf")
     address = chat.added.get_attribute("href")
-    with chat.page.expect_request(lambda request: request.method == "DELETE"):
+    with chat.page.expect_response(lambda response: response.request.method == "DELETE"):
         chat.tray.get_by_role("button", name="Remove notes.txt").click()
     expect(chat.box).to_be_focused()
     assert chat.page.request.get(str(address)).status == 404

@@ -56,12 +56,12 @@ class Lent:
         self._url = url
         self._empty: Page | None = None  # as long as it is open, its process lives, for the next page
         self._devtools: CDPSession | None = None
-        self._browser = browser.new_browser_cdp_session()
         if not own:
             for name in LASTING_CALLS:
                 setattr(self.context, name, _refuse)
             self._empty = self.context.new_page()
             self._devtools = self.context.new_cdp_session(self._empty)
+            self._browser = browser.new_browser_cdp_session()
 
     def page_for(self, name: str) -> Page:
         self.errors = []

@@ -56,7 +56,7 @@ def test_a_wide_table_and_equation_are_wholly_on_the_paper(window: Window, serve
     assert "987" in squeezed
 
 
-PRINTS = "window.print = () => (window.printed = document.querySelectorAll('article').length)"
+PRINTS = "() => { window.print = () => (window.printed = document.querySelectorAll('article').length); }"
 YEARS = (
     "| Method | Cost | Memory | Converges | Parallel | Certain | Year | Author | Library | Note |\n"
     f"|{'---|' * 10}\n| Conjugate gradients | O(nnz) | O(n) | superlinear | embarrassingly | yes | 1952 |"

@@ -10,7 +10,7 @@ import pytest
 
 from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
-from tests.support.processes import workers
+from tests.support.processes import shown, workers
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -38,13 +38,6 @@ def models(server: Server) -> set[int]:
         for process in Path("/proc").glob("[0-9]*")
         if SERVER in shown(process / "cmdline") and any(folder in name for name in opened(process))
     }
-
-
-def shown(file: Path) -> str:
-    try:
-        return file.read_text("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def opened(process: Path) -> list[str]:

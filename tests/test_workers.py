@@ -130,11 +130,13 @@ def test_sighup_replaces_each_worker_and_nobody_notices(pair: Server) -> None:
     with reader.ask("fake: words tokens=100 delay=0.05") as stream:
         stream.until(20)
         sender.start()
-        pair.signal(signal.SIGHUP)
-        until(lambda: len(set(workers(pair)) - set(old)) == 2)
-        stream.to_end()
-        enough.set()
-        sender.join()
+        try:
+            pair.signal(signal.SIGHUP)
+            until(lambda: len(set(workers(pair)) - set(old)) == 2)
+            stream.to_end()
+        finally:
+            enough.set()
+            sender.join()
     assert stream.done
     assert stream.done["status"] == "complete"
     assert set(statuses) == {200}

@@ -1,5 +1,6 @@
-"""The processes of a server that has several workers."""
+"""The processes of this machine, and those of a server that has several workers."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from chatsite.server.worker_pool import TRIAL
@@ -11,6 +12,12 @@ def workers(server: Server) -> list[int]:
     assert server.process
     pool = server.process.pid
     children = Path(f"/proc/{pool}/task/{pool}/children").read_text("utf-8").split()
-    return [
-        int(child) for child in children if TRIAL.encode() not in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    commands = {int(child): shown(Path(f"/proc/{child}/cmdline")) for child in children}
+    return [child for child, command in commands.items() if command and TRIAL not in command]
+
+
+def shown(file: Path) -> str:
+    """What a file of /proc says, or nothing if its process or thread has ended meanwhile."""
+    with suppress(OSError):
+        return file.read_text("utf-8", "replace")
+    return ""

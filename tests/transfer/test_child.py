@@ -14,6 +14,7 @@ from django.db import connections
 
 from chat.models import Conversation, ImportJob, Message, User
 from chat.transfer import jobs, reader
+from tests.support.processes import shown
 from tests.support.waiting import until
 from tests.transfer import samples
 from tests.transfer.exported import archived
@@ -32,9 +33,9 @@ def read_here() -> None:
 
 def children() -> list[int]:
     """The processes that read an import for this one."""
-    found = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    found = [shown(path).split() for path in Path("/proc/self/task").glob("*/children")]
     every = [int(child) for each in found for child in each]
-    return [child for child in every if reader.IMPORT_READER in Path(f"/proc/{child}/cmdline").read_text()]
+    return [child for child in every if reader.IMPORT_READER in shown(Path(f"/proc/{child}/cmdline"))]
 
 
 def in_a_thread(stop: Callable[[], bool] = never) -> "Future[bool]":

@@ -19,12 +19,13 @@ export class AttachmentTray {
   #root;
   #resized;
   #changed = () => {};
-  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?}; a pasted file: see background.js
+  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?, isSaving?}; a pasted file: see background.js
   #failures = []; // sentences: why files of the last choice were not added
   #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
   #loading = Promise.resolve();
   #text = (name, values) => sentence(this.#words, name, values);
+  #missing = () => this.#items.filter(({ attachment, isSaving }) => !attachment || isSaving);
 
   /**
    * @param {{words: HTMLElement, before: Element, resized?: () => void, changed: (draft: Attachment[]) => void}} options
@@ -60,9 +61,9 @@ export class AttachmentTray {
     return this.#items.flatMap(({ attachment, file }) => attachment ?? (file.pasted ? [] : { name: file.name }));
   }
 
-  /** Return whether all files are uploaded; if not, say so. */
+  /** Return whether the server has all files and descriptions; if not, say so. */
   isReady() {
-    const missing = this.#items.filter(({ attachment }) => !attachment);
+    const missing = this.#missing();
     if (!missing.length) return true;
     page.setNotice(this.#text(missing.some(({ hasFailed }) => hasFailed) ? 'missing' : 'wait'), '', WAIT);
     return false;
@@ -186,13 +187,15 @@ export class AttachmentTray {
     import('./pasted_text.js').then(({ putInto }) => putInto(this.#box, item)).then(() => this.#removeByHand(item), () => page.showNotice('not-loaded'));
   }
 
-  async #describe({ attachment, row }, alt) {
+  async #describe(item, alt) {
+    const { attachment, row } = item;
     if (alt === attachment.alt) return;
+    item.isSaving = true;
     const error = await saveChange(attachment.url, { alt });
-    if (error) return page.setNotice(error);
-    attachment.alt = alt;
-    row.describe(attachment);
-    return this.#update();
+    item.isSaving = false;
+    if (error) page.setNotice(error);
+    else row.describe(Object.assign(attachment, { alt }));
+    this.#update();
   }
 
   /** Remove an attachment, and give the focus to the next one, or to the text. */
@@ -232,7 +235,7 @@ export class AttachmentTray {
   #update() {
     this.#root.hidden = !this.size;
     this.#showLimits();
-    if (this.attachments.length === this.size) page.clearNotice(WAIT);
+    if (!this.#missing().length) page.clearNotice(WAIT);
     this.#resized();
     this.#changed([...this.#unsent, ...this.draft]);
   }

@@ -15,6 +15,7 @@ from tests.support.server import Server
 
 UPLOAD = "**/attachments/"
 OTHER_EYES = "Llama 4 Scout 17B 16E"
+ATTACHMENT = re.compile("/attachments/[0-9a-f-]{36}/$")
 OWN = re.compile("attachment|picture|upload")  # in the addresses of modules, styles and parts of pictures
 
 
@@ -69,6 +70,26 @@ def test_pictures_are_added_described_sent_and_opened(window: Window, server: Se
         chat.page.reload()
 
 
+def test_a_question_waits_for_a_description(chat: Pictures) -> None:
+    """The model may get it instead of the picture."""
+    held: list[Route] = []
+    chat.add(PHOTO)
+    chat.page.route(
+        ATTACHMENT, lambda route: route.continue_() if route.request.method == "GET" else held.append(route)
+    )
+    with chat.page.expect_request(lambda request: request.method == "POST"):
+        chat.tray.get_by_role("button", name="Add a description: cat.jpg").click()
+        chat.dialog.get_by_label("Description").fill("A cat on a mat")
+        chat.dialog.get_by_role("button", name="Save").click()
+    chat.ask("What is this?")
+    expect(chat.notice).to_have_text("Wait until the files are saved.")
+    held[0].continue_()
+    expect(chat.notice).to_be_empty()
+    chat.box.press("Enter")
+    chat.ended()
+    expect(chat.sent).to_have_attribute("alt", "A cat on a mat")
+
+
 def test_a_pasted_picture_is_added_and_a_pasted_table_is_not(chat: Pictures) -> None:
     chat.ready()
     assert chat.fire("paste")
@@ -99,7 +120,7 @@ def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> No
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
     expect(chat.tray.get_by_role("progressbar", name="Adding cat.jpg")).to_be_visible()
     chat.ask("Well?")
-    expect(chat.notice).to_have_text("Wait until the files are added.")
+    expect(chat.notice).to_have_text("Wait until the files are saved.")
     expect(chat.box).to_have_value("Well?")
     chat.page.route(UPLOAD, lambda route: route.continue_())
     held[0].continue_()

@@ -273,6 +273,7 @@ def test_no_field_runs_while_it_is_sent_and_streamed(watched: Opens, site: Hosti
     tray.locator("[data-do=open]").first.click()
     page.locator("dialog#picture [name=alt]").fill(alt)
     page.locator("dialog#picture [value=save]").click()
+    expect(tray.locator("img").first).to_have_attribute("alt", alt)  # nothing is sent before it is saved
     window.shows(alt)
     chat.ask(QUESTION)
     chat.ended()

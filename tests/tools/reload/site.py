@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.deploy.fronts import Front
 from tests.support.databases import ROOT
+from tests.support.processes import shown
 from tests.support.server import Server
 from tests.upgrade.next_release import migrations
 
@@ -116,6 +117,4 @@ class Site:
 
 
 def _children(pid: int) -> list[str]:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
-    return []
+    return shown(Path(f"/proc/{pid}/task/{pid}/children")).split()

@@ -19,6 +19,7 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import llama_cpp
 from chat.upstream.providers.llama_cpp import LocalModel
+from tests.support.processes import shown
 from tests.support.waiting import until
 from tests.upstream.asking import ask
 from tests.upstream.providers.gguf_files import STRING, UINT32, gguf
@@ -234,9 +235,7 @@ def test_a_killed_process_leaves_no_model_behind(bundled: Path) -> None:
         process.kill()
         pytest.skip("this system has no /proc")
     family = {
-        int(child)
-        for task in children.parent.parent.iterdir()
-        for child in (task / "children").read_text().split()
+        int(child) for task in children.parent.parent.iterdir() for child in shown(task / "children").split()
     }
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -245,10 +244,7 @@ def test_a_killed_process_leaves_no_model_behind(bundled: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return shown(Path(f"/proc/{process}/stat")).rpartition(") ")[2][:1] not in ("", "Z")
 
 
 @pytest.mark.local
@@ -334,7 +330,7 @@ def test_a_named_file_comes_before_the_bundled_one(tmp_path: Path) -> None:
     assert llama_cpp.find("~/own.gguf") == Path.home() / "own.gguf"
 
 
-def shown(model: LocalModel, what: str) -> bytes:
+def proc_file(model: LocalModel, what: str) -> bytes:
     """Return the facts about the process that everyone on the machine, or its owner, can see."""
     assert model._process is not None
     file = Path(f"/proc/{model._process.pid}/{what}")
@@ -376,14 +372,14 @@ async def test_only_whoever_knows_the_key_is_served(model: LocalModel) -> None:
             assert told.status_code == status
         for path in ("/", "/slots", "/props", "/metrics", "/v1/models/none"):
             assert (await http.get(path)).status_code >= 400
-    assert model.key.encode() not in shown(model, "cmdline") + shown(model, "environ")
+    assert model.key.encode() not in proc_file(model, "cmdline") + proc_file(model, "environ")
 
 
 @pytest.mark.local
 async def test_the_sites_secrets_do_not_reach_it(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLOUDFLARE_API_TOKEN", "very-secret")
     await model.start()
-    environment = shown(model, "environ")
+    environment = proc_file(model, "environ")
     assert b"PATH=" in environment
     assert b"very-secret" not in environment
 

@@ -5,9 +5,10 @@ has around it, for about a sixth less processor time. `whole_chromium` is for te
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
@@ -59,6 +60,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "/e2e/" in str(item.path):
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a failure say what its windows showed: of an element that is missing, nothing else says why."""
+    report = yield
+    if report.when == "call" and report.failed and "windows" in item.funcargs:
+        longrepr: Any = report.longrepr
+        longrepr.addsection("windows", item.funcargs["windows"].shown())
+    return report
 
 
 @contextmanager

@@ -58,3 +58,12 @@ def test_console_messages_fail_the_test(lender: Windows, server: Server) -> None
     with page.context.expect_event("weberror"):
         page.evaluate("() => { setTimeout(() => { throw new Error('Oh') }) }")
     assert any("Oh" in error for error in lender.take_back())
+
+
+def test_a_failure_can_say_what_the_windows_showed(lender: Windows, server: Server) -> None:
+    page = lender.open(server, "alice", at="/")
+    page.get_by_role("textbox", name="Your message").fill("Why?")
+    shown = lender.shown()
+    assert f"{server.url}/ shows" in shown
+    assert "Why?" in shown
+    assert "/static/js/" in shown

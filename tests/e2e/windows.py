@@ -8,7 +8,7 @@ be cleared is not lent again.
 from collections import defaultdict
 from typing import Any, NoReturn
 
-from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Dialog, Page
+from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Dialog, Error, Page
 
 from tests.e2e.network import Network
 from tests.support.people import SESSIONS
@@ -36,6 +36,9 @@ LASTING_CALLS = (
     "set_extra_http_headers",
     "set_geolocation",
 )
+# The last ones: status, URL, and milliseconds from the start of the page to that of the request and its end.
+RESPONSES = """() => performance.getEntriesByType('resource').slice(-20).map((entry) =>
+    [entry.responseStatus, entry.name, ...[entry.startTime, entry.responseEnd].map(Math.round)].join(' '))"""
 CLOCK_INSTALLED = "'__pwClock' in globalThis"  # in each page of the context, and for good
 
 
@@ -107,6 +110,15 @@ class Lent:
         dialog.dismiss()
 
 
+def _described(page: Page) -> str:
+    try:
+        shown = page.locator("body").aria_snapshot(timeout=PATIENCE)
+        responses = "\n".join(page.evaluate(RESPONSES))
+    except Error as error:  # a page that was closed, or does not answer
+        return f"{page.url}: {error.message}"
+    return f"{page.url} shows\n{shown}\n{responses}"
+
+
 class Windows:
     """The windows of a file of tests."""
 
@@ -138,6 +150,11 @@ class Windows:
         if at:
             page.goto(at)
         return page
+
+    def shown(self) -> str:
+        """Return what the pages of a test show, and their last responses: why it failed."""
+        pages = [page for _, lent in self._lent for page in lent.context.pages if page.url != "about:blank"]
+        return "\n\n".join(_described(page) for page in pages)
 
     def take_back(self) -> list[str]:
         """Take back what a test has opened; return what went wrong in it."""

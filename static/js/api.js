@@ -12,8 +12,13 @@ const NO_ANSWER = 'no_answer'; // error code of a request that the server did no
 export async function withLogin(request) {
   const answer = await request();
   if (![401, 403].includes(answer?.status)) return answer;
+  return (await logIn()) ? request() : answer;
+}
+
+/** Let the person log in again, see login_dialog.js. @returns {Promise<boolean>} false also if it cannot be loaded */
+export async function logIn() {
   const { login } = await import('./login_dialog.js').catch(() => ({}));
-  return (await login?.()) ? request() : answer;
+  return Boolean(await login?.());
 }
 
 /**

@@ -19,13 +19,13 @@ export class AttachmentTray {
   #root;
   #resized;
   #changed = () => {};
-  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?, isSaving?}; a pasted file: see background.js
+  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?, saving?: Promise}; a pasted file: see background.js
   #failures = []; // sentences: why files of the last choice were not added
   #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
   #loading = Promise.resolve();
   #text = (name, values) => sentence(this.#words, name, values);
-  #missing = () => this.#items.filter(({ attachment, isSaving }) => !attachment || isSaving);
+  #missing = () => this.#items.filter(({ attachment, saving }) => !attachment || saving);
 
   /**
    * @param {{words: HTMLElement, before: Element, resized?: () => void, changed: (draft: Attachment[]) => void}} options
@@ -187,12 +187,13 @@ export class AttachmentTray {
     import('./pasted_text.js').then(({ putInto }) => putInto(this.#box, item)).then(() => this.#removeByHand(item), () => page.showNotice('not-loaded'));
   }
 
+  /** Save a description, after those of the same picture that are still being saved. */
   async #describe(item, alt) {
     const { attachment, row } = item;
-    if (alt === attachment.alt) return;
-    item.isSaving = true;
-    const error = await saveChange(attachment.url, { alt });
-    item.isSaving = false;
+    const save = () => (alt === attachment.alt ? '' : saveChange(attachment.url, { alt }));
+    const saving = (item.saving = Promise.resolve(item.saving).then(save));
+    const error = await saving;
+    if (item.saving === saving) item.saving = null;
     if (error) page.setNotice(error);
     else row.describe(Object.assign(attachment, { alt }));
     this.#update();

@@ -1,4 +1,4 @@
-import { fetchJson } from './api.js';
+import { fetchJson, logIn } from './api.js';
 import { updateTimes } from './message_times.js';
 import { savePosition } from './older_messages.js';
 import { cloneTemplate, page } from './page.js';
@@ -92,7 +92,7 @@ export class Sync {
     if (this.#version) headers['If-None-Match'] = `"${this.#version}"`;
     const options = { headers, cache: 'no-store' };
     const response = await fetch(page.url('state', page.conversation), options).catch(() => null);
-    if (response?.status === 401) return this.#onSignedOut();
+    if (response?.status === 401) return logIn();
     if (response?.status === 404) return this.#onDeleted();
     if (!(await this.#applyResponse(response))) return void this.#failures++;
     this.#failures = 0;
@@ -107,12 +107,6 @@ export class Sync {
     if (!response?.ok || response.redirected) return false;
     const state = await response.json().catch(() => null);
     return state !== null && this.#applyState(state);
-  }
-
-  /** Let the person log in again, see login_dialog.js. */
-  async #onSignedOut() {
-    const { login } = await import('./login_dialog.js').catch(() => ({}));
-    await login?.();
   }
 
   /** Show that the conversation was deleted, with a link to a page that offers to undo it. */

@@ -1,3 +1,4 @@
+import { logIn } from './api.js';
 import { drafts } from './drafts.js';
 import { ANY_ID, announce, cloneTemplate, page } from './page.js';
 import { RunStream } from './stream.js';
@@ -165,8 +166,7 @@ export class Turn {
   async #login() {
     this.#hasRenewed = true;
     const { position, stopping } = this.stream;
-    const { login } = await import('./login_dialog.js').catch(() => ({}));
-    if (!(await login?.())) return false;
+    if (!(await logIn())) return false;
     if (this.accepted) this.#open().follow(this.reply.article.dataset.run, position);
     else this.send();
     if (stopping) {

@@ -70,20 +70,24 @@ def test_pictures_are_added_described_sent_and_opened(window: Window, server: Se
         chat.page.reload()
 
 
-def test_a_question_waits_for_a_description(chat: Pictures) -> None:
+def test_a_question_waits_for_each_description(chat: Pictures) -> None:
     """The model may get it instead of the picture."""
     held: list[Route] = []
     chat.add(PHOTO)
     chat.page.route(
         ATTACHMENT, lambda route: route.continue_() if route.request.method == "GET" else held.append(route)
     )
-    with chat.page.expect_request(lambda request: request.method == "POST"):
+    for description in ["A dog on a mat", "A cat on a mat"]:
         chat.tray.get_by_role("button", name="Add a description: cat.jpg").click()
-        chat.dialog.get_by_label("Description").fill("A cat on a mat")
+        chat.dialog.get_by_label("Description").fill(description)
         chat.dialog.get_by_role("button", name="Save").click()
     chat.ask("What is this?")
     expect(chat.notice).to_have_text("Wait until the files are saved.")
-    held[0].continue_()
+    with chat.page.expect_request(ATTACHMENT):
+        held[0].continue_()
+    chat.box.press("Enter")
+    expect(chat.notice).to_have_text("Wait until the files are saved.")
+    held[1].continue_()
     expect(chat.notice).to_be_empty()
     chat.box.press("Enter")
     chat.ended()

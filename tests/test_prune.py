@@ -247,9 +247,7 @@ def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch
     conversation(alice, 95, deleted=ago(31))
     rests: list[float] = []
     monkeypatch.setattr("chat.db.executor.time.sleep", rests.append)
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert prune()["deleted chats"] == 1
     assert not Message.objects.exists()
     deletions = [query["sql"] for query in queries if query["sql"].startswith('DELETE FROM "chat_message"')]

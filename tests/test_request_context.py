@@ -27,9 +27,7 @@ def statuses(connection: socket.socket, count: int) -> list[str]:
     return [head.split(b" ")[1].decode() for head in read.split(b"\r\n\r\n")[:count]]
 
 
-def test_a_request_follows_one_whose_end_resumed_reading(
-    servers: Callable[..., Server],
-) -> None:
+def test_a_request_follows_one_whose_end_resumed_reading(servers: Callable[..., Server]) -> None:
     """Reading then goes on in the context of that request, which is over: its thread takes no more work."""
     server = servers()
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:

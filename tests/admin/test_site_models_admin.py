@@ -61,14 +61,7 @@ def change(client: Client, page: str, **fields: Any) -> str:
 
 def test_the_list_says_what_each_can_do_and_costs(keeper: Client) -> None:
     page = keeper.get(LIST).content.decode()
-    for words in (
-        "Gemma 4 26B A4B",
-        GEMMA,
-        "131,072",
-        "0.10 / 0.30",
-        "reasoning, tools",
-        "everyone",
-    ):
+    for words in ("Gemma 4 26B A4B", GEMMA, "131,072", "0.10 / 0.30", "reasoning, tools", "everyone"):
         assert words in page
     assert "reasoning, tools, vision" in page
     assert "Workers Paid only" in page

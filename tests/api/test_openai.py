@@ -214,10 +214,7 @@ def test_unencodable_text_is_refused(alices: Program, fake: Fake, field: str, va
 )
 @pytest.mark.parametrize("keep", ["usage", "conversations"])
 def test_a_call_of_a_tool_has_a_name(program: Callable[..., Program], keep: str, wrong: Any) -> None:
-    messages = [
-        {"role": "user", "content": "How is it?"},
-        {"role": "assistant", "tool_calls": [wrong]},
-    ]
+    messages = [{"role": "user", "content": "How is it?"}, {"role": "assistant", "tool_calls": [wrong]}]
     response = program(keep=keep).client.post(CHAT, json={"model": MODEL, "messages": messages})
     error = response.json()["error"]
     assert (response.status_code, error["param"].startswith("messages[1].tool_calls[0]")) == (400, True)

@@ -334,10 +334,7 @@ def test_calls_of_custom_tools_are_for_openai_s_servers() -> None:
     sent = [*QUESTION["messages"], {"role": "assistant", "content": None, "tool_calls": [call]}]
     assert messages_for_openai(read(messages=sent).messages, reasoning=True)[1]["tool_calls"] == [call]
     for model in CLOSED:
-        assert refused(model, messages=sent) == (
-            "messages[1].tool_calls[0].custom",
-            "unsupported_parameter",
-        )
+        assert refused(model, messages=sent) == ("messages[1].tool_calls[0].custom", "unsupported_parameter")
 
 
 REASONED = {

@@ -65,11 +65,7 @@ def test_all_who_answer_are_offered_side_by_side(servers: Callable[..., Server],
     for model in ("@cf/zai-org/glm-4.7-flash", "openai/gpt-5", "big-1"):
         assert ask_to_end(alice, model=model).text == "word1 word2 word3"
         paths.append(fake.calls[-1]["path"].removeprefix("/client/v4/accounts/acc"))
-    assert paths == [
-        "/ai/run/@cf/zai-org/glm-4.7-flash",
-        "/ai/v1/chat/completions",
-        "/v1/chat/completions",
-    ]
+    assert paths == ["/ai/run/@cf/zai-org/glm-4.7-flash", "/ai/v1/chat/completions", "/v1/chat/completions"]
     assert server.database.rows("SELECT gateway FROM chat_run ORDER BY created") == [
         ("",),
         ("default",),

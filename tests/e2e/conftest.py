@@ -76,12 +76,7 @@ def pytest_runtest_makereport(
 
 @contextmanager
 def launched(
-    playwright: Playwright,
-    family: str,
-    folder: Path,
-    *,
-    whole: bool = False,
-    flags: Sequence[str] = FLAGS,
+    playwright: Playwright, family: str, folder: Path, *, whole: bool = False, flags: Sequence[str] = FLAGS
 ) -> Iterator[Browser]:
     """A Chromium that sets its pages in `family`; `whole`: never the headless shell."""
     shell = None if whole else shutil.which("chromium-headless-shell")

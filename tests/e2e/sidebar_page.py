@@ -120,11 +120,7 @@ def look(page: Page, *, hidden: bool) -> None:
 
 
 def conversations(
-    database: Database,
-    name: str,
-    titles: list[str],
-    *,
-    apart: timedelta = timedelta(hours=30),
+    database: Database, name: str, titles: list[str], *, apart: timedelta = timedelta(hours=30)
 ) -> list[str]:
     """Conversations without a message, the first one now and each other so much older. Returns their ids."""
     user = database.value(f"SELECT id FROM chat_user WHERE username = '{name}'")

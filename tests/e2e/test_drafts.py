@@ -24,9 +24,7 @@ def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:
     expect(chat.box).to_have_value("for a new one")
 
 
-def test_text_typed_during_a_rejected_send_is_kept(
-    chat: ChatPage,
-) -> None:
+def test_text_typed_during_a_rejected_send_is_kept(chat: ChatPage) -> None:
     held: list[Route] = []
     chat.page.route(re.compile(r"/c/\?html=1"), lambda route: held.append(route))
     chat.ask("On its way")

@@ -166,8 +166,7 @@ def test_escape_during_a_composition_does_not_stop(chat: ChatPage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "seconds", "sentence"),
-    [(409, None, "It has changed."), (429, 23, "Slow down.")],
+    ("status", "seconds", "sentence"), [(409, None, "It has changed."), (429, 23, "Slow down.")]
 )
 def test_a_rejected_question_is_back_in_the_box(
     chat: ChatPage, status: int, seconds: int | None, sentence: str

@@ -121,9 +121,7 @@ def test_while_a_reply_is_written_there_is_no_walking(chat: ChatPage) -> None:
     expect(chat.page.locator(".message-error")).to_have_count(0)
 
 
-def test_only_the_last_or_hovered_message_shows_buttons(
-    chat: ChatPage,
-) -> None:
+def test_only_the_last_or_hovered_message_shows_buttons(chat: ChatPage) -> None:
     MOUSE.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions).to_have_count(2)
     chat.box.hover()

@@ -41,10 +41,7 @@ def test_a_drain_refuses_new_calls_and_lets_short_ones_end(
     short, long, late = program(server), program(server), program(server)
     # Its connection stays open, as the listening socket does not.
     assert late.chat("hello").status_code == 200
-    with (
-        short.stream(CHAT, question("fake: held")) as events,
-        long.stream(CHAT, SLOW) as others,
-    ):
+    with short.stream(CHAT, question("fake: held")) as events, long.stream(CHAT, SLOW) as others:
         chunks, rest = iter(events), iter(others)
         next(chunks)
         next(rest)

@@ -14,9 +14,7 @@ ENDLESS = "fake: words tokens=9000 delay=0.02\nfake-then: words tokens=9000 dela
 TEXT = "SELECT text FROM chat_message WHERE role = 'assistant'"
 
 
-def test_continue_starts_at_the_stored_text_after_each_kill_9(
-    server: Server,
-) -> None:
+def test_continue_starts_at_the_stored_text_after_each_kill_9(server: Server) -> None:
     alice = server.person("alice")
     stored = "SELECT COALESCE(SUM(LENGTH(text)), 0) FROM chat_runchunk"
     with alice.ask(ENDLESS) as stream:

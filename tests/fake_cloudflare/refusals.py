@@ -47,13 +47,7 @@ INVENTED = re.compile(r"@(cf|hf)/([a-z]|maker|somebody|fake|new|test)/")  # make
 SCHEMA_WORDS = {"type", "properties", "items", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "$defs"}
 CLASSIC_ROLES = {"system", "user", "assistant", "tool"}
 OPENAI_ROLES = CLASSIC_ROLES | {"developer", "function"}
-UNKNOWN_TO_CLASSIC = {
-    "stop",
-    "logit_bias",
-    "reasoning_effort",
-    "chat_template_kwargs",
-    "parallel_tool_calls",
-}
+UNKNOWN_TO_CLASSIC = {"stop", "logit_bias", "reasoning_effort", "chat_template_kwargs", "parallel_tool_calls"}
 EFFORTS = {"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 Range = tuple[type | tuple[type, ...], float, float]

@@ -83,14 +83,10 @@ MUTANTS: dict[str, dict[str, str]] = {
     },
     # SQLite has one writer at a time.
     "tests/files/test_deletion.py --database=postgres": {
-        "user.lock()  # of two uploads at the same time": "pass  # of two uploads at the same time",
+        "user.lock()  # of two uploads at the same time": "pass  # of two uploads at the same time"
     },
-    "tests/files/test_confinement.py": {
-        "has_landlock = restrict_files(libc, code)": "has_landlock = True",
-    },
-    "tests/views/test_attachment_uploads.py": {
-        "if received.size > self._max_bytes:": "if False:",
-    },
+    "tests/files/test_confinement.py": {"has_landlock = restrict_files(libc, code)": "has_landlock = True"},
+    "tests/views/test_attachment_uploads.py": {"if received.size > self._max_bytes:": "if False:"},
     "tests/views/test_access.py": {
         "if super().is_locked(request, credentials):": "if False:",
         "if _failed_logins(ip_address=request.axes_ip_address) >= ADDRESS_LIMIT:": "if False:",
@@ -98,7 +94,7 @@ MUTANTS: dict[str, dict[str, str]] = {
         "return entries[-hops] if 0 < hops <= len(entries)": "return entries[0] if entries",
     },
     "tests/test_sessions.py": {
-        'return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()': "return key",
+        'return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()': "return key"
     },
     "tests/rendering/test_attacks.py": {
         "url_relative=lambda url: url if _FOOTNOTE.fullmatch(url) else None": "url_relative=lambda url: url",

@@ -24,11 +24,7 @@ def no_page(person: Person) -> None:
 
 @pytest.mark.parametrize(("act", "bar", "wanted"), [(no_page, 17, 16), (a_send, 90, 70)])
 def test_a_walk_stays_within_its_bar(
-    act: Callable[[Person], None],
-    bar: int,
-    wanted: int,
-    servers: Callable[..., Server],
-    tmp_path: Path,
+    act: Callable[[Person], None], bar: int, wanted: int, servers: Callable[..., Server], tmp_path: Path
 ) -> None:
     file = tmp_path / "walk"
     server = servers(afresh=True, PYTHONPATH=str(TRACING), WALK_FILE=str(file))

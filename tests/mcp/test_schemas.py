@@ -57,10 +57,7 @@ def keywords(schema: dict[str, Any]) -> set[str]:
             },
             {"type": "object", "properties": {"tree": {"type": "array", "items": {}}}},
         ),
-        (
-            {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
-            {"type": "object", "properties": {}},
-        ),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, {"type": "object", "properties": {}}),
         # Alternatives at the top.
         (
             {"anyOf": [PERSON, {"type": "object", "properties": {"id": {"type": "integer"}}}]},

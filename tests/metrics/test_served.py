@@ -80,9 +80,7 @@ def test_one_process_counts_and_says_nothing_of_people(servers: Callable[..., Se
     assert not (server.folder / "metrics").exists()
 
 
-def test_two_workers_report_for_both_after_one_is_replaced(
-    servers: Callable[..., Server],
-) -> None:
+def test_two_workers_report_for_both_after_one_is_replaced(servers: Callable[..., Server]) -> None:
     server = servers(METRICS_TOKEN=TOKEN, arguments=("--workers", "2"))
     until(lambda: total(scrape(server.url), "chat_workers", state="serving") == 2)
     for _ in range(6):

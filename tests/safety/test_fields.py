@@ -210,8 +210,7 @@ def settings(watched: Opens, site: HostileSite) -> Watch:
 
 
 @pytest.mark.parametrize(
-    "place",
-    [conversation, text_page, assistants, prompts, shared, administration, source, beside, settings],
+    "place", [conversation, text_page, assistants, prompts, shared, administration, source, beside, settings]
 )
 def test_no_field_runs_or_leaves(
     watched: Opens, site: HostileSite, place: Callable[[Opens, HostileSite], Watch]

@@ -13,10 +13,7 @@ from chat.search import words
         ("ΣΊΣΥΦΟΣ Ёлка İstanbul", ["σισυφοσ", "елка", "istanbul"]),
         ("ﬁne ①②", ["fine", "12"]),
         ("Smørrebrød Đorđe Łódź Ħal ılık", ["smorrebrod", "dorde", "lodz", "hal", "ilik"]),
-        (
-            "Æble œuvre Þór Kŋut ŧ ƙasa Ɓ əli",
-            ["aeble", "oeuvre", "thor", "knut", "t", "kasa", "b", "eli"],
-        ),
+        ("Æble œuvre Þór Kŋut ŧ ƙasa Ɓ əli", ["aeble", "oeuvre", "thor", "knut", "t", "kasa", "b", "eli"]),
         ("日本語 テスト", ["日", "本", "語", "テ", "ス", "ト"]),
         ("がっこう 한국어", ["が", "っ", "こ", "う", "한", "국", "어"]),
         ("Python3日本", ["python3", "日", "本"]),

@@ -109,9 +109,7 @@ class Process:
         self, operation: Callable[[], Any], on_result: Callable[..., None], on_failure: Callable[[], None]
     ) -> None:
         self.link.call(
-            operation,
-            lambda result: self._awake(on_result, (result,)),
-            lambda: self._awake(on_failure, ()),
+            operation, lambda result: self._awake(on_result, (result,)), lambda: self._awake(on_failure, ())
         )
 
     # Heartbeats and recovery, as HeartbeatTask does it.

@@ -40,11 +40,7 @@ def account(fake: Fake) -> Account:
 
 @asynccontextmanager
 async def client(
-    fake: Fake,
-    *,
-    timeouts: Timeouts = PATIENT,
-    read_interval: float = 0.01,
-    gateway: Gateway | None = None,
+    fake: Fake, *, timeouts: Timeouts = PATIENT, read_interval: float = 0.01, gateway: Gateway | None = None
 ) -> AsyncIterator[Client]:
     made = Client(account(fake), None, gateway=gateway, timeouts=timeouts, read_interval=read_interval)
     try:

@@ -74,8 +74,7 @@ def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "words"),
-    [("status code=5025", "JSON schema"), ("status code=5023", "“stream”")],
+    ("scenario", "words"), [("status code=5025", "JSON schema"), ("status code=5023", "“stream”")]
 )
 async def test_a_refusal_says_what_it_is_about(fake: Fake, scenario: str, words: str) -> None:
     reply = await ask(fake, f"fake: {scenario}", raw_parameters=wanted())

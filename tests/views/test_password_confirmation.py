@@ -71,9 +71,7 @@ def test_the_next_of_a_session_is_refused_while_one_is_checked(
 
 
 @pytest.mark.django_db
-def test_key_limit_is_checked_before_the_password(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_key_limit_is_checked_before_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     client = signed_in()
     keys = [ApiKey(user=User.objects.get(), name="one of many") for _ in range(50)]
     for key in keys:

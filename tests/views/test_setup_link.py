@@ -11,11 +11,7 @@ from chat.views.accounts.accounts import setup_url
 from tests.support.concurrency import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-FORM = {
-    "username": "root",
-    "email": "root@example.org",
-    "password1": "a long enough password",
-}
+FORM = {"username": "root", "email": "root@example.org", "password1": "a long enough password"}
 
 
 @pytest.fixture

@@ -25,10 +25,7 @@ def columns() -> Iterator[Any]:
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(
     ("path", "fields"),
-    [
-        ("/accounts/password/", {"current": SENT, **NEW}),
-        ("/settings/keys/", {"password": SENT, **KEY}),
-    ],
+    [("/accounts/password/", {"current": SENT, **NEW}), ("/settings/keys/", {"password": SENT, **KEY})],
 )
 def test_nothing_of_a_confirmation_is_stored(
     browser: Client, path: str, fields: dict[str, str], times: int

@@ -65,10 +65,7 @@ def test_runs_calls_and_titles_are_summed_by_model(ann: User) -> None:
         user=ann, conversation=run.conversation, model="@cf/small", created=noon,
         prompt_tokens=7, completion_tokens=3,
     )  # fmt: skip
-    assert usage_of(ann, days(UTC)) == [
-        DayUsage(4, "@cf/small", 1, 7, 3),
-        DayUsage(4, MODEL, 3, 120, 60),
-    ]
+    assert usage_of(ann, days(UTC)) == [DayUsage(4, "@cf/small", 1, 7, 3), DayUsage(4, MODEL, 3, 120, 60)]
 
 
 def test_calls_of_tools_cost_as_long_as_they_are_of_a_run(ann: User) -> None:

@@ -105,8 +105,7 @@ class TestErrorsInTheStream:
         assert caught.value.payload in ({"message": "gone"}, "gone")
 
     @pytest.mark.parametrize(
-        "broken",
-        ["5", '"text"', "[]", "ping", "[1]", "[PROCESSING]", "keep-alive", "9" * 5_000],
+        "broken", ["5", '"text"', "[]", "ping", "[1]", "[PROCESSING]", "keep-alive", "9" * 5_000]
     )
     def test_are_no_frames_that_cannot_be_read(self, broken):
         reader = FrameReader()
@@ -433,8 +432,7 @@ def test_a_frame_may_be_wrapped(frame):
 
 
 @pytest.mark.parametrize(
-    "frame",
-    [f"b'{WORD}'", f"x: {WORD}", json.dumps(WORD[:-2]), "Internal Server Error\n\ndata: [DONE]"],
+    "frame", [f"b'{WORD}'", f"x: {WORD}", json.dumps(WORD[:-2]), "Internal Server Error\n\ndata: [DONE]"]
 )
 def test_text_that_is_not_understood_ends_the_reply(frame):
     stream = BEGUN + f"data: {frame}\n\n".encode()

@@ -99,10 +99,7 @@ def annotation(url: str, title: str = "", **more: object) -> dict[str, object]:
             [{"choices": [{"delta": {"content": "x", "annotations": [annotation(PAGE, "A", content="c")]}}]}],
             [Source(PAGE, "A", "c")],
         ),
-        (
-            [{"choices": [{"message": {"content": "x", "annotations": [annotation(PAGE)]}}]}],
-            [Source(PAGE)],
-        ),
+        ([{"choices": [{"message": {"content": "x", "annotations": [annotation(PAGE)]}}]}], [Source(PAGE)]),
         ([{"citations": "none"}, {"citations": [7, None, {}, {"url": 1}, {"url": ""}]}], []),
     ],
 )

@@ -29,10 +29,7 @@ def data_of(*chunks: bytes) -> list[str]:
 
 
 SAMPLES = {
-    "the specification's stock ticker": (
-        b"data: YHOO\ndata: +2\ndata: 10\n\n",
-        [Event("YHOO\n+2\n10")],
-    ),
+    "the specification's stock ticker": (b"data: YHOO\ndata: +2\ndata: 10\n\n", [Event("YHOO\n+2\n10")]),
     "the specification's four blocks": (
         b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
         [Event("first event", id="1"), Event("second event"), Event(" third event")],
@@ -95,10 +92,7 @@ class TestEverySample:
             assert decode(raw[:cut], raw[cut:]) == events
 
 
-@given(
-    st.lists(st.sampled_from(PARTS)).map(b"".join),
-    st.lists(st.integers(0, 200)),
-)
+@given(st.lists(st.sampled_from(PARTS)).map(b"".join), st.lists(st.integers(0, 200)))
 def test_the_chunking_never_matters(raw, cuts):
     edges = sorted({0, len(raw), *(cut % (len(raw) + 1) for cut in cuts)})
     chunks = [raw[a:b] for a, b in pairwise(edges)]

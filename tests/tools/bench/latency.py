@@ -44,10 +44,7 @@ def burst(stage: Stage, chat: Target, sends: int, rounds: int) -> list[Line]:
 
 
 def added(
-    what: str,
-    ours: Sequence[Transcript],
-    direct: Sequence[Transcript],
-    marks: tuple[float, float] | None,
+    what: str, ours: Sequence[Transcript], direct: Sequence[Transcript], marks: tuple[float, float] | None
 ) -> list[Line]:
     """Beyond the median of the same sends to the upstream itself."""
     usual = percentile([stream.first for stream in direct], 0.5)

@@ -297,10 +297,7 @@ class TestCheck:
             (lambda folder: folder, "cannot be read"),
             (lambda folder: written(folder / "file", b"") / "model.gguf", "cannot be read"),
             (lambda folder: written(folder / "m.gguf", b""), "no GGUF model: it is empty"),
-            (
-                lambda folder: written(folder / "m.gguf", b"PK\x03\x04zip"),
-                "no GGUF model: it does not begin",
-            ),
+            (lambda folder: written(folder / "m.gguf", b"PK\x03\x04zip"), "no GGUF model: it does not begin"),
             (lambda folder: written(folder / "m.gguf", EMPTY_MODEL[:40]), "no GGUF model: it is cut off"),
             (lambda folder: written(folder / "embed.gguf", ONLY_READS), "nomic-bert"),
             (lambda folder: os.mkfifo(pipe := folder / "pipe.gguf") or pipe, "cannot be read"),

@@ -31,11 +31,7 @@ def other() -> Any:
 
 @asynccontextmanager
 async def both(
-    fake: Fake,
-    other: Fake,
-    *,
-    gateway: Gateway | None = None,
-    key: str = ENDPOINT_KEY,
+    fake: Fake, other: Fake, *, gateway: Gateway | None = None, key: str = ENDPOINT_KEY
 ) -> AsyncIterator[Client]:
     made = Client(
         Account("acc", TOKEN, fake.base_url),

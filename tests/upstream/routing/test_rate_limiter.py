@@ -241,9 +241,7 @@ async def test_without_redis_each_process_counts_for_itself() -> None:
     await store.aclose()
 
 
-async def test_an_event_loop_error_counts_as_a_redis_outage(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_event_loop_error_counts_as_a_redis_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     """uvloop's own, of a kept connection that Redis has reset since."""
     store = RedisRateLimiter(f"redis://127.0.0.1:{free_port()}/0", "nobody")
 

@@ -245,10 +245,7 @@ def test_a_shared_page_shows_its_text_and_never_its_file(
 def test_copies_of_a_conversation_have_its_document(alice: User, talk: Conversation) -> None:
     assert talk.active_leaf_id
     token = links.create(alice, talk.active_leaf_id, "never", shows_name=False)[1]
-    for made in (
-        fork(alice, talk, talk.active_leaf_id),
-        copied(User.objects.create_user("bob"), token, "m"),
-    ):
+    for made in (fork(alice, talk, talk.active_leaf_id), copied(User.objects.create_user("bob"), token, "m")):
         copy = Attachment.objects.get(message__conversation=made)
         assert (copy.name, copy.pages, copy.tokens > 0, copy.is_picture) == ("report.pdf", 120, True, False)
     assert DocumentPage.objects.count() == 120

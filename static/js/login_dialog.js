@@ -83,8 +83,8 @@ async function submitLogin(fields) {
 }
 
 async function checkSession() {
-  const response = await fetch(page.url('login'), JSON_OPTIONS).catch(() => null);
-  return response?.ok ? adoptSession(await response.json()) : false;
+  const session = await fetch(page.url('login'), JSON_OPTIONS).then((response) => response.ok && response.json()).catch(() => false);
+  return session && adoptSession(session);
 }
 
 /**

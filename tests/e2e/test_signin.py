@@ -1,5 +1,6 @@
 """Signing in again without leaving the page, so that one send makes one message."""
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window, question, text_of, words
@@ -143,11 +144,14 @@ def test_a_rename_asks_for_the_password_too_and_is_then_done(window: Window, ser
     expect(shell.heading).to_have_text("Renamed later")
 
 
-def test_a_server_that_is_away_is_said_in_the_dialog(window: Window, server: Server) -> None:
+@pytest.mark.parametrize("instead", ["", "<title>Log in to this hotel’s network</title>"])
+def test_a_server_that_is_away_is_said_in_the_dialog(window: Window, server: Server, instead: str) -> None:
     shell = left(window, server, KEYBOARD)
+    shell.page.route(
+        "**/accounts/login/", lambda route: route.fulfill(body=instead) if instead else route.abort()
+    )
     shell.chat.ask("Is anybody there?")
     expect(dialog(shell)).to_be_visible()
-    shell.page.route("**/accounts/login/", lambda route: route.abort())
     enter(shell)
     expect(dialog(shell).get_by_role("alert")).to_have_text("Can’t reach the server. Try again.")
     shell.page.unroute_all()

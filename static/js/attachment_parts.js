@@ -120,8 +120,9 @@ export async function openPicture(chat, link) {
  * Open a picture in its full size.
  * @param {Picture} picture
  * @param {(alt: string) => void} [describe]  gets the alternative text; none: it cannot be changed
+ * @param {string} [written]  the alternative text that was written last, even if it is not saved
  */
-export function openDialog({ url, name, alt, width, height }, describe) {
+export function openDialog({ url, name, alt, width, height }, describe, written = alt) {
   const dialog = document.getElementById('picture');
   const form = dialog.querySelector('form');
   const save = form.querySelector('[value=save]');
@@ -131,7 +132,7 @@ export function openDialog({ url, name, alt, width, height }, describe) {
   dialog.querySelector('h2').textContent = name;
   dialog.querySelector('p').textContent = describe || alt === name ? '' : alt;
   dialog.querySelector('.picture-alt').hidden = !describe;
-  form.elements.alt.value = alt;
+  form.elements.alt.value = written;
   save.hidden = !describe;
   form.onsubmit = ({ submitter }) => submitter.value && describe(form.elements.alt.value.trim());
   dialog.showModal();

@@ -37,8 +37,7 @@ export class AttachmentRow {
   /** Show the alternative text of a picture as its name. */
   describe({ name, alt, isSent }) {
     const button = this.#find('[data-do=open]');
-    button.ariaLabel = isSent ? alt || name : sentence(this.#words, 'describe', { name: alt || name });
-    button.title = button.ariaLabel;
+    button.ariaLabel = button.title = isSent ? alt || name : sentence(this.#words, 'describe', { name: alt || name });
     this.#find('img').alt = alt;
     this.#find('.attachment-name').textContent = alt || (isSent ? '' : sentence(this.#words, 'undescribed'));
   }
@@ -93,10 +92,7 @@ export class AttachmentRow {
     Object.assign(link, { href, hidden: Boolean(isPasted), ariaLabel: sentence(this.#words, 'view', { name }) });
     this.#find('[data-do=text]').hidden = !isPasted;
     if (isPasted) this.#find('.attachment-name').textContent = name.replace('.txt', '');
-    const parts = [
-      pages > 1 && this.#count('pages', pages),
-      withoutText > 0 && this.#count('withoutText', withoutText),
-    ];
+    const parts = [pages > 1 && this.#count('pages', pages), withoutText > 0 && this.#count('withoutText', withoutText)];
     this.#find('.document-size').textContent = parts.filter(Boolean).join(' · ');
   }
 

@@ -7,7 +7,8 @@ import { deleteUpload, guessKind, isRetryable, listed, upload } from './upload.j
 
 const MAX_ATTACHMENTS = 8; // of a message
 const WAIT = 'files-wait'; // the notice that goes when all files are there
-const FAILED = 'files-failed'; // the notice that goes when a file is removed
+const MISSING = 'files-missing'; // the notice that goes when one of them is removed, as do those with FAILED
+const FAILED = 'files-failed';
 const BY_MODEL = ['model_cannot_see', 'too_long']; // codes of refusals that another model, or fewer files, may not meet
 
 /** @typedef {import('./attachment_parts.js').Attachment} Attachment */
@@ -19,7 +20,7 @@ export class AttachmentTray {
   #root;
   #resized;
   #changed = () => {};
-  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?, saving?: Promise}; a pasted file: see background.js
+  #items = []; // {attachment?, row, file?, upload: AbortController, hasFailed?, saving?: Promise, written?}; a pasted file: see background.js
   #failures = []; // sentences: why files of the last choice were not added
   #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
@@ -65,7 +66,8 @@ export class AttachmentTray {
   isReady() {
     const missing = this.#missing();
     if (!missing.length) return true;
-    page.setNotice(this.#text(missing.some(({ hasFailed }) => hasFailed) ? 'missing' : 'wait'), '', WAIT);
+    if (missing.some(({ hasFailed }) => hasFailed)) page.setNotice(this.#text('missing'), '', MISSING);
+    else page.setNotice(this.#text('wait'), '', WAIT);
     return false;
   }
 
@@ -179,7 +181,7 @@ export class AttachmentTray {
     if (button?.dataset.do === 'remove') this.#removeByHand(item);
     else if (button?.dataset.do === 'retry') this.#retry(item);
     else if (button?.dataset.do === 'text') this.#toText(item);
-    else if (button?.dataset.do === 'open') openDialog(item.attachment, item.attachment.isSent ? undefined : (alt) => this.#describe(item, alt));
+    else if (button?.dataset.do === 'open') openDialog(item.attachment, item.attachment.isSent ? undefined : (alt) => this.#describe(item, alt), item.written);
   }
 
   /** Put a pasted text into the box instead. */
@@ -190,11 +192,14 @@ export class AttachmentTray {
   /** Save a description, after those of the same picture that are still being saved. */
   async #describe(item, alt) {
     const { attachment, row } = item;
+    item.written = alt; // stays in the dialog if it cannot be saved
+    page.clearNotice(FAILED);
     const save = () => (alt === attachment.alt ? '' : saveChange(attachment.url, { alt }));
     const saving = (item.saving = Promise.resolve(item.saving).then(save));
     const error = await saving;
     if (item.saving === saving) item.saving = null;
-    if (error) page.setNotice(error);
+    if (!this.#items.includes(item)) return;
+    if (error) page.setNotice(error, '', FAILED);
     else row.describe(Object.assign(attachment, { alt }));
     this.#update();
   }
@@ -206,8 +211,7 @@ export class AttachmentTray {
     this.#remove(item);
     if (attachment && !attachment.isSent) deleteUpload(attachment.url);
     const next = this.#items[place] ?? this.#items[place - 1];
-    if (next) next.row.focus();
-    else this.#box.focus();
+    (next?.row ?? this.#box).focus();
   }
 
   /** Remove an attachment of a draft that the server has deleted: it keeps those for a day. */
@@ -226,7 +230,7 @@ export class AttachmentTray {
 
   #remove(item) {
     this.#items = this.#items.filter((other) => other !== item);
-    page.clearNotice(FAILED, ...BY_MODEL);
+    page.clearNotice(FAILED, MISSING, ...BY_MODEL);
     item.upload.abort();
     item.row.element.remove();
     this.#update();

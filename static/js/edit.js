@@ -63,8 +63,8 @@ function addFileButton(form) {
 
 /** @param {boolean} leaving  true: also keep the caret's position, unless the edit was removed on sign-out */
 function saveDraft(form, leaving = false) {
-  const { message } = form.closest('article').dataset;
-  if (leaving && !edits.messages.includes(message)) return;
+  const message = form.closest('article')?.dataset.message;
+  if (!message || (leaving && !edits.messages.includes(message))) return; // an upload may end after it was cancelled
   const { selectionStart: start, selectionEnd: end } = form.elements.content;
   const caret = leaving && { start, end, held: form.contains(document.activeElement) };
   edits.save(message, { text: textOf(form), source: form.source, attachments: form.attachments?.draft, ...caret });
@@ -92,6 +92,7 @@ export function cancelEdit(chat, button) {
   const form = article.querySelector('.edit');
   const hadFocus = mayMoveFocus(form);
   form.remove();
+  page.clearNotice('files-wait', 'files-missing');
   if (hadFocus) article.querySelector('[data-action=edit]').focus();
 }
 

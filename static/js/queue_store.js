@@ -85,8 +85,7 @@ export class QueueStore {
   /** Move the messages to the conversation that has just been created, but not those of another tab with a new chat. */
   moveTo(conversation) {
     this.read();
-    const { held } = this;
-    const former = this.name;
+    const { held, name: former } = this;
     const others = this.items.filter(({ key }) => !this.#own.has(key));
     this.name = nameOf(conversation);
     this.#state.items = this.items.filter(({ key }) => this.#own.has(key));

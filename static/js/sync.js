@@ -82,8 +82,7 @@ export class Sync {
     const pollAgain = this.#pollAgain;
     this.#pollAgain = false;
     if (pollAgain) return this.poll();
-    if (document.hidden || this.#chat.busy) return undefined;
-    this.#timer = setTimeout(() => this.poll(), pollDelay(Date.now() - this.#lastInput, this.#failures));
+    if (!document.hidden && !this.#chat.busy) this.#timer = setTimeout(() => this.poll(), pollDelay(Date.now() - this.#lastInput, this.#failures));
     return undefined;
   }
 

@@ -48,6 +48,12 @@ class Pictures(ChatPage):
         self.input.set_input_files(list(files))  # type: ignore[arg-type]
         expect(self.added).to_have_count(before + len(files))
 
+    def describe(self, description: str) -> None:
+        """Describe the first picture that is added."""
+        self.tray.locator("[data-do=open]").first.click()
+        self.dialog.get_by_label("Description").fill(description)
+        self.dialog.get_by_role("button", name="Save").click()
+
     def fire(self, kind: str, content: bytes = PHOTO["buffer"], *texts: str, at: str = "#content") -> bool:
         """Return whether the page has taken the event from the browser."""
         return fire(self.page, kind, {**PHOTO, "buffer": content}, texts=texts, at=at)

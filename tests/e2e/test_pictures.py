@@ -74,14 +74,19 @@ def test_a_question_waits_for_each_description(chat: Pictures) -> None:
     """The model may get it instead of the picture."""
     held: list[Route] = []
     chat.add(PHOTO)
+    chat.page.route(UPLOAD, lambda route: route.abort())
+    chat.input.set_input_files([DRAWING])  # type: ignore[list-item]
+    expect(chat.tray.get_by_role("button", name="Try again: plan.png")).to_be_visible()
     chat.page.route(
         ATTACHMENT, lambda route: route.continue_() if route.request.method == "GET" else held.append(route)
     )
     for description in ["A dog on a mat", "A cat on a mat"]:
-        chat.tray.get_by_role("button", name="Add a description: cat.jpg").click()
-        chat.dialog.get_by_label("Description").fill(description)
-        chat.dialog.get_by_role("button", name="Save").click()
+        chat.describe(description)
     chat.ask("What is this?")
+    expect(chat.notice).to_have_text("Some files aren’t added. Try them again, or remove them.")
+    chat.tray.get_by_role("button", name="Remove plan.png").click()
+    expect(chat.notice).to_be_empty()
+    chat.box.press("Enter")
     expect(chat.notice).to_have_text("Wait until the files are saved.")
     with chat.page.expect_request(ATTACHMENT):
         held[0].continue_()
@@ -92,6 +97,19 @@ def test_a_question_waits_for_each_description(chat: Pictures) -> None:
     chat.box.press("Enter")
     chat.ended()
     expect(chat.sent).to_have_attribute("alt", "A cat on a mat")
+
+
+def test_what_was_written_stays_until_it_is_saved(chat: Pictures) -> None:
+    chat.add(PHOTO)
+    chat.page.route(ATTACHMENT, lambda route: route.abort())
+    chat.describe("A cat on a mat")
+    expect(chat.notice).to_have_text("Can’t reach the server. Try again.")
+    chat.page.unroute(ATTACHMENT)
+    chat.tray.locator("[data-do=open]").click()
+    expect(chat.dialog.get_by_label("Description")).to_have_value("A cat on a mat")
+    chat.dialog.get_by_role("button", name="Save").click()
+    expect(chat.added).to_have_attribute("alt", "A cat on a mat")
+    expect(chat.notice).to_be_empty()
 
 
 def test_a_pasted_picture_is_added_and_a_pasted_table_is_not(chat: Pictures) -> None:
@@ -277,6 +295,22 @@ def test_an_edit_keeps_adds_and_removes(chat: Pictures) -> None:
     expect(chat.sent).to_have_attribute("alt", "plan.png")
     chat.page.reload()
     expect(chat.sent).to_have_attribute("alt", "plan.png")
+
+
+def test_a_cancelled_edit_does_not_wait_for_its_files(chat: Pictures) -> None:
+    chat.asked("One")
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    edit = chat.page.locator(".edit")
+    held: list[Route] = []
+    chat.page.route(UPLOAD, lambda route: held.append(route))
+    with chat.page.expect_request(UPLOAD):
+        edit.locator("input[type=file]").set_input_files([DRAWING])  # type: ignore[list-item]
+    edit.get_by_role("button", name="Save and send").click()
+    expect(chat.notice).to_have_text("Wait until the files are saved.")
+    edit.get_by_role("button", name="Cancel").click()
+    expect(chat.notice).to_be_empty()
+    held[0].continue_()
+    expect(chat.page.locator("#status")).to_contain_text("plan.png added")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -81,7 +81,7 @@ def test_it_is_started_once_for_all_workers(pair: Server) -> None:
     for person in pair._people:
         person.client.close()  # a worker that retires waits for its connections
     pair.signal(signal.SIGHUP)
-    until(lambda: len(workers(pair)) == 2 and not set(workers(pair)) & set(old))
+    until(lambda: len(now := set(workers(pair))) == 2 and not now & set(old))
     ask_both(pair)
     assert models(pair) == {model}
 

@@ -107,7 +107,7 @@ def test_a_frozen_worker_keeps_no_connection_from_the_other(pair: Server) -> Non
 def test_a_dead_worker_is_replaced_while_the_other_one_serves(pair: Server) -> None:
     dead, other = workers(pair)
     os.kill(dead, signal.SIGKILL)
-    until(lambda: len(workers(pair)) == 2 and dead not in workers(pair))
+    until(lambda: dead not in (now := workers(pair)) and len(now) == 2)
     assert other in workers(pair)
     assert f"worker {dead} was ended by signal 9" in pair.log.read_text("utf-8")
 

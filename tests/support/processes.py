@@ -21,3 +21,9 @@ def shown(file: Path) -> str:
     with suppress(OSError):
         return file.read_text("utf-8", "replace")
     return ""
+
+
+def ended(process: int) -> bool:
+    """Whether it has let go of all it held, such as a lock: its command line is gone before that."""
+    _, _, state = shown(Path(f"/proc/{process}/stat")).rpartition(") ")
+    return not state or state[0] == "Z"

@@ -10,7 +10,7 @@ import pytest
 
 from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
-from tests.support.processes import ended, shown, workers
+from tests.support.processes import has_ended, shown, workers
 from tests.support.server import Server
 from tests.support.waiting import until
 
@@ -86,7 +86,7 @@ def test_it_is_started_once_for_all_workers(pair: Server) -> None:
     assert models(pair) == {model}
 
     os.kill(model, signal.SIGKILL)
-    until(lambda: ended(model))
+    until(lambda: has_ended(model))
     ask_and_stop(pair)
     assert len(models(pair)) == 1
 

@@ -23,7 +23,7 @@ def shown(file: Path) -> str:
     return ""
 
 
-def ended(process: int) -> bool:
+def has_ended(process: int) -> bool:
     """Whether it has let go of all it held, such as a lock: its command line is gone before that."""
     _, _, state = shown(Path(f"/proc/{process}/stat")).rpartition(") ")
     return not state or state[0] == "Z"

@@ -19,7 +19,7 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import llama_cpp
 from chat.upstream.providers.llama_cpp import LocalModel
-from tests.support.processes import shown
+from tests.support.processes import has_ended, shown
 from tests.support.waiting import until
 from tests.upstream.asking import ask
 from tests.upstream.providers.gguf_files import STRING, UINT32, gguf
@@ -240,11 +240,7 @@ def test_a_killed_process_leaves_no_model_behind(bundled: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    until(lambda: not any(_is_alive(child) for child in family))
-
-
-def _is_alive(process: int) -> bool:
-    return shown(Path(f"/proc/{process}/stat")).rpartition(") ")[2][:1] not in ("", "Z")
+    until(lambda: all(has_ended(child) for child in family))
 
 
 @pytest.mark.local

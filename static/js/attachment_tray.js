@@ -193,12 +193,12 @@ export class AttachmentTray {
   async #describe(item, alt) {
     const { attachment, row } = item;
     item.written = alt; // stays in the dialog if it cannot be saved
-    page.clearNotice(FAILED);
     const save = () => (alt === attachment.alt ? '' : saveChange(attachment.url, { alt }));
     const saving = (item.saving = Promise.resolve(item.saving).then(save));
     const error = await saving;
     if (item.saving === saving) item.saving = null;
     if (!this.#items.includes(item)) return;
+    page.clearNotice(FAILED);
     if (error) page.setNotice(error, '', FAILED);
     else row.describe(Object.assign(attachment, { alt }));
     this.#update();

@@ -112,6 +112,23 @@ def test_what_was_written_stays_until_it_is_saved(chat: Pictures) -> None:
     expect(chat.notice).to_be_empty()
 
 
+def test_the_notice_of_a_failed_save_goes_with_the_next_one(chat: Pictures) -> None:
+    held: list[Route] = []
+    chat.add(PHOTO)
+    chat.page.route(
+        ATTACHMENT, lambda route: route.continue_() if route.request.method == "GET" else held.append(route)
+    )
+    with chat.page.expect_request(lambda request: request.method == "POST"):
+        chat.describe("A dog on a mat")
+    chat.describe("A cat on a mat")
+    with chat.page.expect_request(lambda request: request.method == "POST"):
+        held[0].abort()
+    expect(chat.notice).not_to_be_empty()
+    held[1].continue_()
+    expect(chat.added).to_have_attribute("alt", "A cat on a mat")
+    expect(chat.notice).to_be_empty()
+
+
 def test_a_pasted_picture_is_added_and_a_pasted_table_is_not(chat: Pictures) -> None:
     chat.ready()
     assert chat.fire("paste")
